@@ -221,6 +221,10 @@ from reftorch.version import __version__
 
 globals().update(_LEGACY_CLASSES)  # FloatStorage and others
 
+for _value in list(globals().values()):
+    if getattr(_value, "_is_op_in_pytorch", False):
+        _value.__module__ = __name__  # errors and graphs write torch.nonzero, and not the file that defines it
+
 inf = _math.inf
 nan = _math.nan
 pi = _math.pi

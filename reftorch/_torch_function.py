@@ -165,6 +165,7 @@ def overridable_as_called(function: _F) -> _F:
             return handle_torch_function(public, _relevant(args, kwargs), *args, **kwargs)
         return function(*args, **kwargs)
 
+    public._is_op_in_pytorch = True  # type: ignore[attr-defined]
     return public  # type: ignore[return-value]
 
 

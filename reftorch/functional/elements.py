@@ -10,12 +10,12 @@ from typing import Any
 
 from reftorch import _C
 from reftorch._tensor import Tensor
-from reftorch._torch_function import overridable
+from reftorch._torch_function import overridable, overridable_as_called
 
 __all__ = ["nonzero", "unique", "unique_consecutive"]
 
 
-@overridable
+@overridable_as_called
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """Return the coordinates of the elements that are not zero, in order.
 

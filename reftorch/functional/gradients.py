@@ -12,7 +12,7 @@ from typing import Any
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
-from reftorch._torch_function import overridable
+from reftorch._torch_function import overridable, overridable_as_called
 
 __all__ = ["gradient", "unravel_index"]
 
@@ -43,7 +43,7 @@ def _along(values: Tensor, points: Tensor, dim: int, edge_order: int) -> Tensor:
     return _VF.cat([first, middle, last], dim)
 
 
-@overridable
+@overridable_as_called
 def gradient(
     input: Tensor,
     *,

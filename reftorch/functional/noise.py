@@ -12,7 +12,7 @@ import math
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
-from reftorch._torch_function import overridable
+from reftorch._torch_function import overridable_as_called
 from reftorch._utils import not_implemented
 
 __all__ = [
@@ -58,7 +58,7 @@ def _dropped(
     return (input.mul_(noise) if in_place else input * noise).add_(shift)
 
 
-@overridable
+@overridable_as_called
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     r"""In training, set elements to zero with probability :math:`p` and scale the others by :math:`1 / (1 - p)`.
 
@@ -83,13 +83,13 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _dropped(input, p, train, False)
 
 
-@overridable
+@overridable_as_called
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """:func:`dropout`, in place."""
     return _dropped(input, p, train, True)
 
 
-@overridable
+@overridable_as_called
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     r"""In training, set whole channels to zero with probability :math:`p` and scale the others by :math:`1 / (1 - p)`.
 
@@ -115,13 +115,13 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _dropped(input, p, train, False, of_channels=True)
 
 
-@overridable
+@overridable_as_called
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """:func:`feature_dropout`, in place."""
     return _dropped(input, p, train, True, of_channels=True)
 
 
-@overridable
+@overridable_as_called
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     r"""In training, drop elements and keep mean 0 and variance 1: the dropout for networks with ``selu``.
 
@@ -149,13 +149,13 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _dropped(input, p, train, False, alpha=True)
 
 
-@overridable
+@overridable_as_called
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """:func:`alpha_dropout`, in place."""
     return _dropped(input, p, train, True, alpha=True)
 
 
-@overridable
+@overridable_as_called
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """In training, drop whole channels as :func:`alpha_dropout` drops elements.
 
@@ -181,7 +181,7 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _dropped(input, p, train, False, of_channels=True, alpha=True)
 
 
-@overridable
+@overridable_as_called
 def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """:func:`feature_alpha_dropout`, in place."""
     return _dropped(input, p, train, True, of_channels=True, alpha=True)
@@ -201,7 +201,7 @@ def _slopes(input: Tensor, lower: float, upper: float, training: bool, generator
     return _VF.ones_like(like).masked_scatter_(negative, drawn.to(like.dtype))
 
 
-@overridable
+@overridable_as_called
 def rrelu(
     input: Tensor,
     lower: float = 1.0 / 8,
@@ -233,7 +233,7 @@ def rrelu(
     return (input * _slopes(input, lower, upper, training, generator)).to(input.dtype)
 
 
-@overridable
+@overridable_as_called
 def rrelu_(
     input: Tensor,
     lower: float = 1.0 / 8,

@@ -10,13 +10,13 @@ from typing import Any
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
-from reftorch._torch_function import overridable
+from reftorch._torch_function import overridable, overridable_as_called
 from reftorch._warnings import warn
 
 __all__ = ["cdist", "frobenius_norm", "norm", "norm_except_dim", "nuclear_norm"]
 
 
-@overridable
+@overridable_as_called
 def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Return the sums of the singular values of matrices. Deprecated: use :func:`reftorch.linalg.matrix_norm`.
 
@@ -40,7 +40,7 @@ def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False, *, o
     return _C._linalg.linalg_matrix_norm(input, "nuc", dim, keepdim, out=out)
 
 
-@overridable
+@overridable_as_called
 def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Return the root of the sum of squares along ``dim``. Deprecated: use :func:`reftorch.linalg.vector_norm`.
 
@@ -76,7 +76,7 @@ def _warn_old(name: str, instead: str) -> None:
     )
 
 
-@overridable
+@overridable_as_called
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """Return the norms of the slices along ``dim``. The other dimensions are reduced and keep size 1.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from reftorch import _C
 from reftorch._tensor import Tensor
-from reftorch._torch_function import overridable
+from reftorch._torch_function import overridable_as_called
 from reftorch.storage import TypedStorage, UntypedStorage
 
 __all__ = [
@@ -31,7 +31,7 @@ def is_tensor(obj: Any, /) -> bool:
     return isinstance(obj, Tensor)
 
 
-@overridable
+@overridable_as_called
 def imag(input: Tensor) -> Tensor:
     """Raise an error: no tensor here is complex, and in PyTorch too a real tensor has no imaginary part.
 
@@ -46,13 +46,13 @@ def is_storage(obj: Any, /) -> bool:
     return isinstance(obj, (TypedStorage, UntypedStorage))
 
 
-@overridable
+@overridable_as_called
 def is_complex(input: Tensor) -> bool:
     """Return whether the elements are complex numbers: always False here."""
     return input.is_complex()
 
 
-@overridable
+@overridable_as_called
 def is_signed(input: Tensor) -> bool:
     """Return whether the dtype of ``input`` can hold negative numbers.
 
@@ -64,13 +64,13 @@ def is_signed(input: Tensor) -> bool:
     return input.is_signed()
 
 
-@overridable
+@overridable_as_called
 def is_conj(input: Tensor) -> bool:
     """Return whether ``input`` is a conjugate view: always False, because there are no complex numbers."""
     return False
 
 
-@overridable
+@overridable_as_called
 def is_inference(input: Tensor) -> bool:
     """Return whether ``input`` is an inference tensor: one that was made in :class:`inference_mode`.
 
@@ -83,13 +83,13 @@ def is_inference(input: Tensor) -> bool:
     return input.is_inference()
 
 
-@overridable
+@overridable_as_called
 def is_neg(input: Tensor) -> bool:
     """Return whether ``input`` is a negated view: always False, because there are no complex numbers."""
     return False
 
 
-@overridable
+@overridable_as_called
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Return whether ``input`` and ``other`` have the same shape.
 

@@ -9,7 +9,7 @@ their docstrings. LAPACK does the work, in float32 and float64.
 
 from reftorch._C import _linalg
 from reftorch._C import _LinAlgError as LinAlgError
-from reftorch._torch_function import overridable_as_op
+from reftorch._torch_function import overridable_as_op as _overridable_as_op
 from reftorch.linalg._factors import (
     cholesky,
     cholesky_ex,
@@ -91,4 +91,4 @@ __all__ = [
 # In PyTorch these names are the ops themselves. Here a call with an argument that overrides ops goes on to the op.
 for _name in __all__:
     if _op := getattr(_linalg, f"linalg_{_name}", None):
-        globals()[_name] = overridable_as_op(globals()[_name], _op)
+        globals()[_name] = _overridable_as_op(globals()[_name], _op)

@@ -286,6 +286,7 @@ CALLS = {
     "tanh": lambda lib, x: lib.nn.functional.tanh(x) + lib.tanh(x) + x.tanh(),
     "softmax": lambda lib, x: lib.nn.functional.softmax(x, -1) + lib.softmax(x, -1) + x.softmax(-1),
     "attention": lambda lib, x: lib.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True),
+    "nonzero": lambda lib, x: lib.nonzero(x) + lib.dropout(x, 0.5, True) + lib.gradient(x)[0] + lib.kl_div(x, x),
     "norm": lambda lib, x: lib.linalg.norm(x) + lib.linalg.vector_norm(x, 2, dim=-1, keepdim=True) + lib.norm(x),
     "linalg": lambda lib, x: lib.linalg.inv(x) @ lib.linalg.qr(x)[0] @ lib.linalg.solve(x, x, left=False),
     "svd": lambda lib, x: lib.linalg.svd(x, full_matrices=False)[1] + lib.linalg.matrix_rank(x) * lib.linalg.det(x),

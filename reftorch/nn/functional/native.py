@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch._torch_function import overridable
+from reftorch._torch_function import overridable_as_called
 from reftorch.nn import _reduction
 from reftorch.nn import functional as F
 from reftorch.nn.functional.loss import _reduced
@@ -33,7 +33,7 @@ def _name(reduction: int) -> str:
     raise ValueError(f"{reduction} is not a valid value for reduction: it is 0 (none), 1 (mean) or 2 (sum)")
 
 
-@overridable
+@overridable_as_called
 def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
     """The divergence from a target: ``torch.nn.functional.kl_div`` with a number for the reduction.
 
@@ -46,7 +46,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: boo
     return _reduced(F.kl_div(input, target, reduction="none", log_target=log_target), _name(reduction))
 
 
-@overridable
+@overridable_as_called
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -64,7 +64,7 @@ def binary_cross_entropy_with_logits(
     return F.binary_cross_entropy_with_logits(input, target, weight, reduction=_name(reduction), pos_weight=pos_weight)
 
 
-@overridable
+@overridable_as_called
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
@@ -78,7 +78,7 @@ def cosine_embedding_loss(
     return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_name(reduction))
 
 
-@overridable
+@overridable_as_called
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -101,7 +101,7 @@ def ctc_loss(
     return _VF.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
 
 
-@overridable
+@overridable_as_called
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
     """Loss of distances between pairs: ``torch.nn.functional.hinge_embedding_loss``.
 
@@ -113,7 +113,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, red
     return F.hinge_embedding_loss(input, target, margin, reduction=_name(reduction))
 
 
-@overridable
+@overridable_as_called
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
@@ -127,7 +127,7 @@ def margin_ranking_loss(
     return F.margin_ranking_loss(input1, input2, target, margin, reduction=_name(reduction))
 
 
-@overridable
+@overridable_as_called
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
     """Negative log likelihood of counts: ``torch.nn.functional.poisson_nll_loss``.
 
@@ -139,7 +139,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool,
     return F.poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=_name(reduction))
 
 
-@overridable
+@overridable_as_called
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
