@@ -37,6 +37,7 @@ from reftorch.nn.modules.module.backward_hooks import (
 from reftorch.nn.modules.module.conversion import ModuleConversion
 from reftorch.nn.modules.module.hooks import (
     ForwardHooks,
+    _forward_unimplemented,
     register_module_forward_hook,
     register_module_forward_pre_hook,
 )
@@ -132,9 +133,8 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output; every subclass overrides this method. Call the module itself, so that hooks run."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    # It is an attribute and no method, so that a type checker accepts any signature in a subclass.
+    forward: Callable[..., Any] = _forward_unimplemented
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _closer_look or self._forward_pre_hooks or self._forward_hooks:  # see Note [Calls without hooks]

@@ -235,3 +235,8 @@ class ForwardHooks(BackwardHooks):
                     f"{scope} forward hook with ``always_call=True`` raised an exception that was silenced as another "
                     f"error was raised in forward: {error}",
                 )
+
+
+def _forward_unimplemented(self: Any, *input: Any) -> None:
+    """Compute the output; every subclass overrides this method. Call the module itself, so that hooks run."""
+    raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
