@@ -74,6 +74,7 @@ def write_inventory(file: Path) -> None:
             page = {"module": f"library/{name}.html#module-$", "exception": "library/exceptions.html#$"}.get(kind)
             page = page or f"library/{'functions' if name in FUNCTIONS else 'stdtypes'}.html#$"
             lines.append(f"{name} py:{kind} 1 {page} -")
+    lines.append("builtins.type py:class 1 library/functions.html#type -")
     head = (
         "# Sphinx inventory version 2\n# Project: Python\n# Version: 3\n"
         "# The remainder of this file is compressed using zlib.\n"

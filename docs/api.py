@@ -10,6 +10,7 @@ import functools
 import importlib
 import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -103,10 +104,9 @@ def _entry(entry: Entry, catalogue: Catalogue, depth: int) -> str:
         signatures = [entry.name + drawn]
     elif entry.value is not None:
         signatures = [re.sub(r"^[\w.]+\(", f"{entry.name}(", each) for each in signatures]
+    signatures = [_qualified(each, functools.partial(catalogue.resolve, entry=entry), catalogue) for each in signatures]
     lines = [f".. py:{kind}:: {signatures[0]}"]
     lines += [" " * len(f".. py:{kind}:: ") + each for each in signatures[1:]]
-    if not depth and kind == "function":
-        pass
     body = _body(entry, text, catalogue)
     members = [_entry(member, catalogue, depth + 1) for member in entry.members]
     inner = "\n\n".join(part for part in [body, *members] if part)
@@ -180,6 +180,19 @@ def _signature(value: Any, drop_self: bool = False) -> str:
     text = re.sub(r"\b(?:typing|collections\.abc|types)\.", "", text)
     text = re.sub(r"\breftorch\.(?:_\w+\.)*", "torch.", text).replace("torch.Tensor", "Tensor")
     return text.replace("\n", " ").replace("\\", r"\\")
+
+
+def _qualified(signature: str, resolve: Callable[[str], str | None], catalogue: Catalogue) -> str:
+    """The signature with full names of classes, of which Sphinx shows the last part; a short name may be ambiguous."""
+
+    def full(found: re.Match[str]) -> str:
+        name = resolve(found[0])
+        return name if name and inspect.isclass(catalogue.names[name].value) else found[0]
+
+    head, bracket, rest = signature.partition("(")
+    rest = re.sub(r"(?<![\w.'\"])[A-Z]\w*(?![\w.('\"=:])", full, rest)
+    rest = re.sub(r"(?:(?<=: )|(?<=\| )|(?<=\[)|(?<=-> ))type\b", "builtins.type", rest)
+    return head + bracket + rest
 
 
 def _is_annotation(text: str, start: int) -> bool:

@@ -119,6 +119,12 @@ def _fields(kind: str, lines: list[str], resolve: Resolve) -> Iterator[str]:
     if kind in ("Shape", "returns", "Yields"):
         yield f":{kind}: {_indent(_prose(lines, resolve))}"
         return
+    if kind == "ivar":  # a field for each attribute would be a reference by its short name
+        items = [
+            each.replace(":ivar ", "- **", 1).replace(": ", "**: ", 1) for each in _fields("ivar ", lines, resolve)
+        ]
+        yield ":Attributes:\n    " + "\n".join(items).replace("\n", "\n    ")
+        return
     name, text = "", [""]
     for line in lines:
         found = ITEM.match(line)
@@ -138,7 +144,7 @@ def _field(kind: str, name: str, text: list[str], resolve: Resolve) -> str:
     if not name:
         return f":{kind if kind == 'raises' else 'Arguments'}: {_indent(body)}"
     name = name.replace("*", r"\*").replace("_ ", r"\_ ")
-    return f":{kind} {name}: {_indent(body)}"
+    return f":{kind.strip()} {name}: {_indent(body)}"
 
 
 def _indent(text: str, width: int = 4) -> str:
