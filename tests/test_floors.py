@@ -23,7 +23,7 @@ CPP_TEST_FILES = sorted(p for p in (ROOT / "tests" / "cpp").rglob("*.cpp") if "t
 PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))
 OTHER_PYTHON_FILES = sorted(
     path
-    for folder in ("tests", "course/_tools", ".ci", ".vscode", *(ROOT / "course").glob("*/_solutions"))
+    for folder in ("tests", "course/_tools", "docs", ".ci", ".vscode", *(ROOT / "course").glob("*/_solutions"))
     for path in (ROOT / folder).rglob("*.py")
     if path.read_text().strip()
 )
@@ -319,7 +319,7 @@ def test_import_needs_declared_dependencies_only() -> None:
 
 
 PATH_IN_PYTORCH = re.compile(
-    r"\b(?:(?:aten|c10|caffe2|test|tools|torch|torchgen|benchmarks)/[\w./-]*\w|CMakeLists\.txt)"
+    r"\b(?:(?:aten|c10|caffe2|docs|test|tools|torch|torchgen|benchmarks)/[\w./-]*\w|CMakeLists\.txt)"
 )
 
 
