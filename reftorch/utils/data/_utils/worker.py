@@ -90,6 +90,9 @@ class _Task:
     init_fn: Callable[[int], None] | None
     num_workers: int
 
+    def __post_init__(self) -> None:
+        import numpy  # noqa: F401  # before the workers are forked: each of them needs it, in every pass
+
     def create_fetcher(self) -> Any:
         return _DatasetKind.create_fetcher(
             self.dataset_kind, self.dataset, self.auto_collation, self.collate_fn, self.drop_last
