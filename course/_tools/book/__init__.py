@@ -73,7 +73,8 @@ def _sphinx(prepared: Path, site: Path, settings: Path) -> None:
     Raises:
         CourseError: Sphinx has a warning or an error; the text is Sphinx's.
     """
-    options = ["-b", "html", "-q", "-W", "--keep-going", "-c", str(settings), "-d", str(prepared / "doctrees")]
+    options = ["-j", "auto", "-b", "html", "-q", "-W", "--keep-going"]
+    options += ["-c", str(settings), "-d", str(prepared / "doctrees")]
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", *options, str(prepared / "pages"), str(site)],
         env={**os.environ, "PYTHONPATH": str(ROOT), SETTING: str(prepared)},
