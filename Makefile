@@ -113,7 +113,7 @@ book: debug $(STAMPS)/book ## write the course as a web site, with search, to bu
 
 # The course is a part of this site. Warnings and dead links are errors here, too.
 docs: debug $(STAMPS)/book ## write the whole web site to build/docs: tutorial, course, API, source, table of names
-	@$(IN_VENV) python -m docs build/docs $(ARGS)
+	@$(IN_VENV) python -m course._tools.site build/docs $(ARGS)
 
 $(STAMPS)/book: .ci/constraints.txt pyproject.toml | $(STAMPS)/everything
 	@echo "reftorch: installing Sphinx, which makes the web sites"

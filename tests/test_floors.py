@@ -23,7 +23,7 @@ CPP_TEST_FILES = sorted(p for p in (ROOT / "tests" / "cpp").rglob("*.cpp") if "t
 PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))
 OTHER_PYTHON_FILES = sorted(
     path
-    for folder in ("tests", "course/_tools", "docs", ".ci", ".vscode", *(ROOT / "course").glob("*/_solutions"))
+    for folder in ("tests", "course/_tools", ".ci", ".vscode", *(ROOT / "course").glob("*/_solutions"))
     for path in (ROOT / folder).rglob("*.py")
     if path.read_text().strip()
 )

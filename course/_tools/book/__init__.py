@@ -6,7 +6,8 @@ Leaves out: running anything; the stored outputs are what is shown. Solutions ar
 The site is made by Sphinx with MyST-NB, which reads notebooks, and with the theme Furo, which brings search, dark mode
 and a layout for phones. Three things are ours. `pages` prepares the notebooks, `source_pages` writes the pages of
 source, and `links` looks for links that lead nowhere. Only Sphinx itself needs the extra `book`; `make book` installs
-the extra. A warning of Sphinx is an error. `make docs` makes these pages a part of the whole site; see `docs/`.
+the extra. A warning of Sphinx is an error. `make docs` makes these pages a part of the whole site, see
+`course/_tools/site`.
 """
 
 from __future__ import annotations

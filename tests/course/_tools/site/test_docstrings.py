@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from docs.docstrings import inline, split, to_rst
+from course._tools.site.docstrings import inline, split, to_rst
 
 KNOWN = {"backward": "torch.autograd.backward", "Linear": "torch.nn.Linear", "reftorch.save": "torch.save"}
 

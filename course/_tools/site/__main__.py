@@ -1,4 +1,4 @@
-"""`python -m docs build/docs`: writes the site; `--prepared` keeps what Sphinx reads, for a look at it.
+"""`python -m course._tools.site build/docs`: writes the site; `--prepared` keeps what Sphinx reads, for a look at it.
 
 Mirrors: docs/Makefile
 Leaves out: installing Sphinx, which `make docs` does.
@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 from course._tools.layout import CourseError
-from docs import make_docs, prepare_docs
+from course._tools.site import make_docs, prepare_docs
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m docs", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m course._tools.site", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=Path("build/docs"))
     parser.add_argument("--prepared", action="store_true", help="write what Sphinx reads, and stop")
     arguments = parser.parse_args()

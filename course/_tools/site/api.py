@@ -16,8 +16,8 @@ from typing import Any
 
 import reftorch
 from course._tools.listing import PYTORCH
-from docs.catalogue import OURS, ROOT, Catalogue, Entry, Page, mirrored, place_of
-from docs.docstrings import split, to_rst
+from course._tools.site.catalogue import OURS, ROOT, Catalogue, Entry, Page, mirrored, place_of
+from course._tools.site.docstrings import split, to_rst
 
 PATH = re.compile(r"[\w./-]+/[\w.-]+\.\w+|setup\.py|CMakeLists\.txt")
 # Where PyTorch's docs say more than a family's file can: a module of which only some parts are one page each.

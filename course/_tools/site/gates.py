@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[1] / "tests" / "bench" / "gates.py"
+SOURCE = Path(__file__).parents[3] / "tests" / "bench" / "gates.py"
 
 
 def gates_table() -> str:

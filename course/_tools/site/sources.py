@@ -11,7 +11,7 @@ from pathlib import Path
 
 from course._tools.book.source_pages import source_page
 from course._tools.listing import is_path, pytorch_links
-from docs.catalogue import ROOT, mirrored
+from course._tools.site.catalogue import ROOT, mirrored
 
 FOLDERS = ("reftorch", "cpp")
 SUFFIXES = (".py", ".cpp", ".h", ".cu", ".cuh", ".txt", ".csv", ".md")

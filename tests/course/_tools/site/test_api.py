@@ -14,9 +14,9 @@ from types import ModuleType
 import pytest
 
 from course._tools.listing import PYTORCH
-from docs.api import write_api
-from docs.catalogue import ROOT, Catalogue, found
-from docs.names_page import write_names
+from course._tools.site.api import write_api
+from course._tools.site.catalogue import ROOT, Catalogue, found
+from course._tools.site.names_page import write_names
 from reftorch import _api
 
 

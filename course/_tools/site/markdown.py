@@ -14,8 +14,8 @@ import re
 import shutil
 from pathlib import Path
 
-from docs.catalogue import ROOT
-from docs.gates import gates_table
+from course._tools.site.catalogue import ROOT
+from course._tools.site.gates import gates_table
 
 HERE = Path(__file__).parent / "pages"
 FROM = re.compile(r"^<!-- from (?P<file>\S+?)(?:: (?P<only>#.*?)| without: (?P<without>#.*?))? -->$", re.M)
@@ -31,7 +31,7 @@ HOMES = {
 
 
 def write_pages(folder: Path, extra: Path) -> None:
-    """Write every page of `docs/pages` to `folder`; `extra` has the pages of source that links may lead to."""
+    """Write every page of `pages/` to `folder`; `extra` has the pages of source that links may lead to."""
     for source in sorted(HERE.rglob("*.md")):
         page = folder / source.relative_to(HERE)
         page.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from course._tools.listing import PYTORCH
-from docs.catalogue import Catalogue
+from course._tools.site.catalogue import Catalogue
 from reftorch import _api
 
 STATES = ("there", "partly", "not yet", "not planned")

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from docs.gates import gates
-from docs.markdown import FROM, HERE, HOMES, page_text, section
+from course._tools.site.gates import gates
+from course._tools.site.markdown import FROM, HERE, HOMES, page_text, section
 
-ROOT = HERE.parents[1]
+ROOT = HERE.parents[3]
 PAGES = sorted(HERE.rglob("*.md"))
 WITH_EXAMPLES = [page for page in PAGES if "```pycon" in page.read_text()]
 

@@ -46,11 +46,11 @@ def prepare_docs(folder: Path, course: bool = True) -> None:
         folder: where to write; what is there is removed.
         course: whether the course is a part of the site; a quick look at other pages does without.
     """
-    from docs.api import write_api
-    from docs.catalogue import Catalogue
-    from docs.markdown import write_pages
-    from docs.names_page import write_names
-    from docs.sources import write_sources
+    from course._tools.site.api import write_api
+    from course._tools.site.catalogue import Catalogue
+    from course._tools.site.markdown import write_pages
+    from course._tools.site.names_page import write_names
+    from course._tools.site.sources import write_sources
 
     pages, extra = folder / "pages", folder / "extra"
     prepare(folder, "course")

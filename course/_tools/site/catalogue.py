@@ -21,10 +21,10 @@ from typing import Any
 
 import reftorch
 from course._tools.definitions import mirrors_of
-from docs.sections import section_of
+from course._tools.site.sections import section_of
 from reftorch import _api
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[3]
 # These modules come first, so that a name is described where PyTorch's docs describe it.
 FIRST = ("torch.nn.functional", "torch.special", "torch.linalg", "torch.nn", "torch.optim", "torch.utils.data")
 OURS = "reftorch.debug"
