@@ -183,11 +183,12 @@ test-browser: stubs $(STAMPS)/book $(STAMPS)/browser ## the course in a real bro
 SANITIZER_LIBS = $(foreach lib,asan ubsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))
 SANITIZED = env LD_PRELOAD='$(SANITIZER_LIBS)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
     UBSAN_OPTIONS=print_stacktrace=1 REFTORCH_BUILD=sanitize PYTHONMALLOC=malloc
-# Left out: tests that start or build other programs: debuggers, notebooks, environments, the walk-through.
+# Left out: tests that start or build other programs (debuggers, notebooks, environments, the walk-through), and the
+# examples of the README, which show the default build with its simulated GPU.
 sanitize: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## run the tests on an address- and undefined-behaviour-sanitizer build
 	@$(NINJA) -C build/Sanitize _C reftorch_tests
 	@$(SANITIZED) REFTORCH_COMPARE=0 \
-	    $(PYTEST) tests $(addprefix --ignore=tests/,debug course ci typing test_contributing.py) $(ARGS)
+	    $(PYTEST) tests $(addprefix --ignore=tests/,debug course ci typing test_contributing.py test_readme.py) $(ARGS)
 
 # If the thread sanitizer's runtime does not start with random addresses, the program runs without address randomization.
 TSAN_LIBS = $(foreach lib,tsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))
