@@ -107,7 +107,7 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     Example:
         >>> import reftorch as torch
         >>> x = torch.feature_dropout(torch.ones(3, 2, 5), 0.5, True)
-        >>> bool((x == x[..., :1]).all())
+        >>> (x == x[..., :1]).all().item()
         True
 
     Mirrors aten/src/ATen/native/Dropout.cpp, ``feature_dropout``.
@@ -173,7 +173,7 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     Example:
         >>> import reftorch as torch
         >>> x = torch.feature_alpha_dropout(torch.zeros(3, 2, 5), 0.5, True)
-        >>> bool((x == x[..., :1]).all())
+        >>> (x == x[..., :1]).all().item()
         True
 
     Mirrors aten/src/ATen/native/Dropout.cpp, ``feature_alpha_dropout``.
