@@ -44,6 +44,7 @@ from tests.debug.launch import (
 )
 
 needs_node = pytest.mark.skipif(NODE is None, reason="needs node, in which the extension runs: apt install nodejs")
+ITEM_LINE = line_of(WAITING_WORKERS, "        return a * a")
 REFUSED = [sys.executable, str(Path(__file__).with_name("deny_ptrace.py"))]
 
 
@@ -227,6 +228,36 @@ def waiting_workers() -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
             program.kill()
 
 
+def attach_to_worker(host: Host, pid: int) -> tuple[Hosted, Hosted]:
+    """Python's debugger and gdb, attached to a worker that makes items of waiting_workers.py."""
+    own = configuration("Python + C++: attach to a worker of a DataLoader", **{"command:pickWorker": pid})
+    host.start(own, {WAITING_WORKERS: [ITEM_LINE], KERNEL: [KERNEL_LINE]})
+    python, gdb = host.opened("reftorch"), host.opened("reftorch-gdb")
+    gdb.event("process")  # gdb has attached
+    until(lambda: state_of(pid) in "SR", "the worker runs on")
+    return python, gdb
+
+
+def stop_in_both_languages(python: Hosted, gdb: Hosted) -> int:
+    """Wait for the stop in the item, go on to the stop in its kernel, and return the thread that stands there."""
+    stopped = python.event("stopped")
+    frame = frame_of(python, stopped)
+    assert (frame["source"]["path"], frame["line"], frame["name"]) == (WAITING_WORKERS, ITEM_LINE, "__getitem__")
+    python.ask("continue", threadId=stopped["threadId"])
+    thread = gdb.event("stopped")["threadId"]
+    kernel = gdb.frames(thread, 1)[0]
+    assert (kernel["source"]["path"], kernel["line"]) == (KERNEL, KERNEL_LINE)
+    assert gdb.evaluate("iter.numel()", kernel["id"]) == "2"
+    return thread
+
+
+def let_go(python: Hosted, gdb: Hosted, thread: int) -> None:
+    no_more_stops(gdb)
+    gdb.ask("continue", threadId=thread)
+    python.ask("disconnect", terminateDebuggee=False)
+    gdb.event("terminated")
+
+
 @needs_node
 @drives("Python + C++: attach to a worker of a DataLoader")
 def test_both_languages_in_two_workers_at_once(
@@ -242,34 +273,39 @@ def test_both_languages_in_two_workers_at_once(
         assert re.fullmatch(r"worker of a DataLoader, started by process \d+", offered[pid])
     assert str(program.pid) not in offered
 
-    line = line_of(WAITING_WORKERS, "        return a * a")
-    pairs = []
-    for pid in pids:
-        own = configuration("Python + C++: attach to a worker of a DataLoader", **{"command:pickWorker": pid})
-        host.start(own, {WAITING_WORKERS: [line], KERNEL: [KERNEL_LINE]})
-        pairs.append((host.opened("reftorch"), host.opened("reftorch-gdb")))
-        pairs[-1][1].event("process")  # gdb has attached
-        until(lambda pid=pid: state_of(pid) in "SR", "the worker runs on")  # type: ignore[misc]
+    pairs = [attach_to_worker(host, pid) for pid in pids]
     assert program.stdin is not None and program.stdout is not None
     program.stdin.write("\n")
     program.stdin.flush()
-    threads = []
-    for python, gdb in pairs:
-        stopped = python.event("stopped")
-        frame = frame_of(python, stopped)
-        assert (frame["source"]["path"], frame["line"], frame["name"]) == (WAITING_WORKERS, line, "__getitem__")
-        python.ask("continue", threadId=stopped["threadId"])
-        threads.append(gdb.event("stopped")["threadId"])
-        kernel = gdb.frames(threads[-1], 1)[0]
-        assert (kernel["source"]["path"], kernel["line"]) == (KERNEL, KERNEL_LINE)
-        assert gdb.evaluate("iter.numel()", kernel["id"]) == "2"
-    for (python, gdb), thread in zip(pairs, threads, strict=True):
-        no_more_stops(gdb)
-        gdb.ask("continue", threadId=thread)
-        python.ask("disconnect", terminateDebuggee=False)
-        gdb.event("terminated")
+    threads = [stop_in_both_languages(*pair) for pair in pairs]
+    for pair, thread in zip(pairs, threads, strict=True):
+        let_go(*pair, thread)
     assert program.stdout.read() == "[4.0, 9.0, 16.0, 25.0, 36.0, 49.0]\n"
     assert program.wait(PATIENCE) == 0
+
+
+LOADER_IN_A_CELL = """
+from tests.debug.waiting_workers import DataLoader, Squares
+items = iter(DataLoader(Squares(), batch_size=None, num_workers=1, prefetch_factor=1, multiprocessing_context="{}"))
+first = next(items)
+print(items._workers.processes[0].pid)
+"""
+
+
+@needs_node
+@drives("Python + C++: attach to a worker of a DataLoader")
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_both_languages_in_a_worker_of_a_notebook(host: Host, context: str) -> None:
+    notebook = Notebook(ROOT / "tests" / "debug", {"REFTORCH_ALLOW_PTRACE": "1"})
+    try:
+        begun = notebook.run(LOADER_IN_A_CELL.format(context), PATIENCE)
+        assert not begun.error
+        pair = attach_to_worker(host, int(begun.stdout))
+        rest = notebook.send("[item[0].item() for item in [first, *items]]")
+        let_go(*pair, stop_in_both_languages(*pair))
+        assert notebook.result(rest, PATIENCE).text == "[4.0, 9.0, 16.0, 25.0, 36.0, 49.0]"
+    finally:
+        notebook.close()
 
 
 @needs_node
