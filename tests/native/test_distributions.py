@@ -217,6 +217,11 @@ ERRORS: dict[str, Program] = {
     "randperm uint8": lambda t: t.randperm(300, dtype=t.uint8),
     "bernoulli int": lambda t: t.bernoulli(t.zeros(2, dtype=t.int64)),
     "normal std tensor": lambda t: t.normal(0.0, t.ones(2, dtype=t.int64)),
+    # The kernels read all operands as elements of one dtype, so others would be read beyond their end.
+    "gamma gradient of two dtypes": lambda t: t._standard_gamma_grad(t.ones(2, dtype=t.float64), t.ones(2)),
+    "Dirichlet gradient of two dtypes": lambda t: t._dirichlet_grad(
+        t.ones(2, dtype=t.float64), t.ones(2), t.ones(2, dtype=t.float64)
+    ),
 }
 
 

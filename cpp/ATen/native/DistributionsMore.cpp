@@ -110,7 +110,8 @@ static Tensor like_first(const Tensor& first, std::initializer_list<Tensor> othe
 // The derivative of the sample `output` by the shape parameter `self` from which it was drawn.
 static Tensor _standard_gamma_grad(const Tensor& self, const Tensor& output) {
   Tensor result = like_first(self, {output});
-  auto iter = TensorIteratorConfig().add_output(result).add_input(self).add_input(output).build();
+  auto iter =
+      TensorIteratorConfig().add_output(result).add_input(self).add_input(output).check_all_same_dtype(true).build();
   gamma_grad_stub(iter.device_type(), iter);
   return result;
 }
@@ -133,7 +134,13 @@ static Tensor _sample_dirichlet(const Tensor& self, const OptionalGenerator& gen
 // concentrations; divided by 1 - x, so that the derivatives by the other concentrations follow from it.
 static Tensor _dirichlet_grad(const Tensor& x, const Tensor& alpha, const Tensor& total) {
   Tensor result = like_first(x, {alpha, total});
-  auto iter = TensorIteratorConfig().add_output(result).add_input(x).add_input(alpha).add_input(total).build();
+  auto iter = TensorIteratorConfig()
+                  .add_output(result)
+                  .add_input(x)
+                  .add_input(alpha)
+                  .add_input(total)
+                  .check_all_same_dtype(true)
+                  .build();
   dirichlet_grad_stub(iter.device_type(), iter);
   return result;
 }
