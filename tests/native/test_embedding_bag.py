@@ -3,8 +3,31 @@
 Mirrors: test/test_nn.py
 """
 
+import pytest
+
+import reftorch as torch
 from tests.op_db.suite import OpTests
+
+aten = torch.ops.aten
+ROWS, BAGS, NO_PLACES = torch.tensor([0, 1, 2]), torch.tensor([0, 0, 1]), torch.zeros(0, 3, dtype=torch.int64)
 
 
 class TestRows(OpTests):
     FAMILIES = "embedding_bag"
+
+
+@pytest.mark.parametrize("factors", [torch.ones(1), torch.ones(3, dtype=torch.float64)], ids=["too few", "dtype"])
+def test_factors_that_do_not_fit_are_refused(factors: torch.Tensor) -> None:
+    """The kernel reads one factor of the gradient's dtype for each row number."""
+    arguments = (torch.ones(2, 3), ROWS, BAGS, torch.tensor([2, 1]), NO_PLACES, 4, False, 0)
+    assert aten._embedding_bag_dense_backward(*arguments, torch.ones(3), -1).sum() == 9
+    with pytest.raises(RuntimeError, match="expected per_sample_weights of the shape of indices and the dtype of grad"):
+        aten._embedding_bag_dense_backward(*arguments, factors, -1)
+
+
+def test_the_gradient_of_factors_needs_one_dtype() -> None:
+    weight = torch.ones(4, 3, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="expected grad and weight of one dtype"):
+        aten._embedding_bag_per_sample_weights_backward(
+            torch.ones(2, 3), weight, ROWS, torch.tensor([0, 2]), BAGS, 0, -1
+        )

@@ -116,12 +116,16 @@ Tensor _embedding_bag_dense_backward(const Tensor& grad, const Tensor& indices, 
   TORCH_CHECK(mode != EmbeddingBagMode::Max || max_indices.sizes() == grad.sizes(),
               "_embedding_bag_dense_backward: expected maximum_indices of shape ", grad.sizes(), ", but got ",
               max_indices.sizes());
+  const Tensor weights = dense_weights(per_sample_weights);
+  TORCH_CHECK(!weights.defined() || (weights.sizes() == indices.sizes() && weights.scalar_type() == grad.scalar_type()),
+              "_embedding_bag_dense_backward: expected per_sample_weights of the shape of indices and the dtype of "
+              "grad, but got ",
+              weights.sizes(), " and ", weights.scalar_type(), " for ", indices.sizes(), " and ", grad.scalar_type());
   const Tensor grad_weight = detail::empty_generic({num_weights, grad.sizes()[1]}, grad.scalar_type(), grad.device());
   zero_impl(grad_weight);
   embedding_bag_dense_backward_stub(grad.device().type(), grad_weight, grad.contiguous(), as_row_numbers(indices),
                                     as_row_numbers(offset2bag), as_row_numbers(bag_size), as_row_numbers(max_indices),
-                                    dense_weights(per_sample_weights),
-                                    EmbeddingBagOptions{mode, padding_idx, scale_grad_by_freq});
+                                    weights, EmbeddingBagOptions{mode, padding_idx, scale_grad_by_freq});
   return grad_weight;
 }
 
@@ -135,6 +139,10 @@ Tensor _embedding_bag_per_sample_weights_backward(const Tensor& grad, const Tens
               "_embedding_bag_per_sample_weights_backward: expected grad (B, D), weight (V, D) and offset2bag of the "
               "shape of indices, but got shapes ",
               grad.sizes(), ", ", weight.sizes(), " and ", offset2bag.sizes());
+  TORCH_CHECK(grad.scalar_type() == weight.scalar_type(),
+              "_embedding_bag_per_sample_weights_backward: expected grad and "
+              "weight of one dtype, but got ",
+              grad.scalar_type(), " and ", weight.scalar_type());
   const Tensor result = detail::empty_generic(indices.sizes(), grad.scalar_type(), grad.device());
   embedding_bag_per_sample_weights_backward_stub(grad.device().type(), result, grad.contiguous(), weight.contiguous(),
                                                  as_row_numbers(indices), as_row_numbers(offset2bag), padding_idx);
