@@ -27,6 +27,8 @@ METER_FILE, COPIES_FILE = (os.path.relpath(file, ROOT) for file in (METER, COPIE
 def stop_at_the_seventeenth_frame(window: Window) -> None:
     window.open(METER_FILE, SHIFT_LINE)
     window.command("Debug: Add Conditional Breakpoint...")
+    # On a slow machine the box opens late. The text would go into the source, which the editor saves.
+    window.page.locator(".breakpoint-widget .monaco-editor.focused").wait_for()
     window.page.keyboard.insert_text(SEVENTEENTH)
     window.press("Enter")
     window.command("View: Show Run and Debug")
