@@ -71,6 +71,15 @@ using Hidden = std::vector<Tensor>;
 // have one dimension more than the state.
 using Cell = Hidden (*)(const Tensor& igates, const Hidden& hidden, const CellParams& params);
 
+// Cuts gates of shape (B, G H) into G parts. Weights with too few rows give fewer parts, beyond which PyTorch reads.
+std::vector<Tensor> split_gates(const Tensor& gates, int64_t count) {
+  std::vector<Tensor> parts = at::unsafe_chunk(gates, count, 1);
+  TORCH_CHECK(static_cast<int64_t>(parts.size()) == count && gates.sizes()[1] % count == 0,
+              "expected the weights of a cell to have ", count,
+              " times as many rows as the state has elements, but the gates have shape ", gates.sizes());
+  return parts;
+}
+
 // h' = tanh(W_ih x + b_ih + W_hh h + b_hh)
 Hidden rnn_tanh_step(const Tensor& igates, const Hidden& hidden, const CellParams& params) {
   const Tensor gates = params.linear_hh(hidden[0]);
@@ -88,7 +97,7 @@ Hidden rnn_relu_step(const Tensor& igates, const Hidden& hidden, const CellParam
 // h' = sigmoid(o) tanh(c'), which is projected if there is w_hr
 Hidden lstm_step(const Tensor& igates, const Hidden& hidden, const CellParams& params) {
   const Tensor gates = params.linear_hh(hidden[0]);
-  std::vector<Tensor> chunks = at::unsafe_chunk(at::add(gates, igates), 4, 1);
+  std::vector<Tensor> chunks = split_gates(at::add(gates, igates), 4);
   const Tensor in = at::sigmoid_(chunks[0]);
   const Tensor forget = at::sigmoid_(chunks[1]);
   const Tensor cell = at::tanh_(chunks[2]);
@@ -101,8 +110,8 @@ Hidden lstm_step(const Tensor& igates, const Hidden& hidden, const CellParams& p
 // r, z, n = W_ih x + b_ih and r', z', n' = W_hh h + b_hh
 // h' = z (h - n) + n, where r = sigmoid(r + r'), z = sigmoid(z + z') and n = tanh(n + r n')
 Hidden gru_step(const Tensor& igates, const Hidden& hidden, const CellParams& params) {
-  std::vector<Tensor> of_input = at::unsafe_chunk(igates, 3, 1);
-  std::vector<Tensor> of_hidden = at::unsafe_chunk(params.linear_hh(hidden[0]), 3, 1);
+  std::vector<Tensor> of_input = split_gates(igates, 3);
+  std::vector<Tensor> of_hidden = split_gates(params.linear_hh(hidden[0]), 3);
   const Tensor reset = at::sigmoid(at::add(of_hidden[0], of_input[0]));
   const Tensor update = at::sigmoid(at::add(of_hidden[1], of_input[1]));
   Tensor candidate = at::add(of_input[2], at::mul(of_hidden[2], reset));
