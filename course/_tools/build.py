@@ -23,7 +23,7 @@ from rich.console import Console
 
 from course._tools import real_torch, tags
 from course._tools.exercises import learners_notebook
-from course._tools.layout import Chapter, CourseError, shown
+from course._tools.layout import ROOT, Chapter, CourseError, shown
 from course._tools.notebook import as_text
 
 Busy = Callable[[Console, str], AbstractContextManager[Any]]
@@ -94,10 +94,34 @@ def executed(file: Path, *, store: bool = False) -> NotebookNode:
         except CellExecutionError as error:
             cell = error.traceback.split("------------------")[1].strip()
             raise CourseError(f"{shown(file)}: a cell raised {error.ename}: {error.evalue}\n\n{cell}") from None
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = without_the_place(cell.outputs)
     if store:
         _forget_cells_that_are_gone(notebook, file.parent)
     notebook.metadata["language_info"] = {"name": "python"}
     return notebook
+
+
+# gdb cuts long strings: "/home/me"... are the first letters of a path.
+CUT_PATH = re.compile(r'(?P<quote>"|&quot;)(?P<letters>/[^"&\n]*)(?P=quote)\.\.\.')
+
+
+def without_the_place(output: Any) -> Any:
+    """The output without the first letters of the checkout's path, which gdb shows of a path that it has cut.
+
+    Whole paths are shortened by `scrub` of `reftorch.debug`, which does not know a path by its first letters.
+    """
+    if isinstance(output, list):
+        return [without_the_place(part) for part in output]
+    if isinstance(output, dict):
+        return type(output)({key: without_the_place(part) for key, part in output.items()})
+    return CUT_PATH.sub(_unplaced, output) if isinstance(output, str) else output
+
+
+def _unplaced(found: re.Match[str]) -> str:
+    is_of_the_checkout = f"{ROOT}/".startswith(found["letters"])
+    return f"{found['quote']}...{found['quote']}" if is_of_the_checkout else found[0]
 
 
 def _forget_cells_that_are_gone(lesson: NotebookNode, folder: Path) -> None:

@@ -9,7 +9,9 @@ import nbformat
 import pytest
 
 from course._tools import real_torch
+from course._tools.build import without_the_place
 from course._tools.cli import main
+from course._tools.layout import ROOT
 from course._tools.notebook import as_text, new_cell, new_notebook
 
 
@@ -50,6 +52,22 @@ def test_what_differs_from_run_to_run_is_no_change(toy, lesson, capsys):
     capsys.readouterr()
     assert main(["build", "07", "--check"]) == 0
     assert "lesson.ipynb: up to date" in capsys.readouterr().out
+
+
+def test_no_letters_of_the_checkouts_path_are_stored_where_gdb_has_cut_it(toy, lesson):
+    lesson(f"print('file \"{str(ROOT)[:5]}\"...')")
+    assert main(["build", "07"]) == 0
+    assert outputs(toy) == ['file "..."\n']
+    assert main(["build", "07", "--check"]) == 0
+
+
+@pytest.mark.parametrize("quote", ['"', "&quot;"])
+def test_a_cut_text_that_is_no_path_of_the_checkout_stays(quote):
+    cut = [f"{quote}{letters}{quote}..." for letters in ("/", f"{ROOT}/", "/usr/li", "bartlett")]
+    kept = [f"{quote}...{quote}"] * 2 + cut[2:]
+    assert without_the_place([{"text/plain": text} for text in cut]) == [{"text/plain": text} for text in kept]
+    whole = f"{quote}/{quote}"
+    assert without_the_place(whole) == whole
 
 
 def test_a_cell_whose_output_is_not_compared_only_needs_one(toy, lesson):
