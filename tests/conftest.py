@@ -29,6 +29,38 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Hand out the tests file by file, as ``--dist loadfile`` does, without its cost for each test.
+
+    xdist's own scheduler counts all tests a worker has ever been given after each test, and looks through the list of
+    all tests for each test it hands out. For forty thousand tests that is a minute of the processor's time.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduler(LoadFileScheduling):
+        def add_node_collection(self, node, collection):  # type: ignore[no-untyped-def]
+            super().add_node_collection(node, collection)
+            self.places = {test: place for place, test in enumerate(collection)}
+
+        def _assign_work_unit(self, node):  # type: ignore[no-untyped-def]
+            file, tests = self.workqueue.popitem(last=False)
+            self.assigned_work[node][file] = tests
+            node.send_runtest_some([self.places[test] for test in tests])
+
+        def mark_test_complete(self, node, item_index, duration=0):  # type: ignore[no-untyped-def]
+            test = self.collection[item_index]
+            file = self._split_scope(test)
+            del self.assigned_work[node][file][test]
+            if not self.assigned_work[node][file]:
+                del self.assigned_work[node][file]
+            self._reschedule(node)
+
+        def _pending_of(self, workload):  # type: ignore[no-untyped-def]
+            return sum(map(len, workload.values()))
+
+    return Scheduler(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 def _import_torch() -> ModuleType | None:
     if os.environ.get("REFTORCH_COMPARE") == "0":
         return None

@@ -27,6 +27,7 @@ OTHER_PYTHON_FILES = sorted(
     for path in (ROOT / folder).rglob("*.py")
     if path.read_text().strip()
 )
+EVERY_FILE = CPP_FILES + CPP_TEST_FILES + PYTHON_FILES + OTHER_PYTHON_FILES
 MAX_LINES = 500
 MAX_WIDTH = 120
 
@@ -332,14 +333,18 @@ def mirrors(path: Path) -> str:
     return found[1].strip() if found else ""
 
 
-@pytest.mark.parametrize("path", CPP_FILES + CPP_TEST_FILES + PYTHON_FILES + OTHER_PYTHON_FILES, ids=name_of)
-def test_header_says_what_it_mirrors(path: Path) -> None:
+def wrong_header(path: Path) -> str | None:
     said = mirrors(path)
-    assert said, "the file must open with one line: Mirrors: <path in PyTorch>, or Mirrors: nothing in PyTorch: <why>"
+    if not said:
+        return "must open with one line: Mirrors: <path in PyTorch>, or Mirrors: nothing in PyTorch: <why>"
     if said.startswith("nothing in PyTorch"):
-        assert len(said) > len("nothing in PyTorch: "), "say why PyTorch has nothing like it"
-    else:
-        assert PATH_IN_PYTORCH.search(said), f"'{said}' names no path in PyTorch"
+        return None if len(said) > len("nothing in PyTorch: ") else "does not say why PyTorch has nothing like it"
+    return None if PATH_IN_PYTORCH.search(said) else f"mirrors '{said}', which names no path in PyTorch"
+
+
+def test_every_header_says_what_it_mirrors() -> None:
+    wrong = [f"{name_of(path)} {error}" for path in EVERY_FILE if (error := wrong_header(path)) is not None]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_mirrored_python_files_exist_in_pytorch(real_torch: ModuleType) -> None:
@@ -375,16 +380,19 @@ def test_notes_are_written_once_and_references_resolve() -> None:
     assert not twice + dangling, "\n".join(twice + dangling)
 
 
-@pytest.mark.parametrize("path", CPP_FILES + CPP_TEST_FILES + PYTHON_FILES + OTHER_PYTHON_FILES, ids=name_of)
-def test_length_and_width(path: Path) -> None:
-    lines = path.read_text().splitlines()
-    explained = "lines long" in "\n".join(lines[:15])
-    assert len(lines) <= MAX_LINES or explained, (
-        f"{len(lines)} lines: split it, or say in its header why it is so many lines long"
-    )
-    # A Mirrors line is data for the course's maps and stays one line, however many paths it names.
-    wide = [n for n, line in enumerate(lines, 1) if len(line) > MAX_WIDTH and not line.startswith("// Mirrors: ")]
-    assert not wide, f"wider than {MAX_WIDTH} columns: lines {wide}"
+def test_length_and_width() -> None:
+    wrong = []
+    for path in EVERY_FILE:
+        lines = path.read_text().splitlines()
+        if len(lines) > MAX_LINES and "lines long" not in "\n".join(lines[:15]):
+            wrong.append(
+                f"{name_of(path)} has {len(lines)} lines: split it, or say in its header why it is so many lines long"
+            )
+        # A Mirrors line is data for the course's maps and stays one line, however many paths it names.
+        wide = [n for n, line in enumerate(lines, 1) if len(line) > MAX_WIDTH and not line.startswith("// Mirrors: ")]
+        if wide:
+            wrong.append(f"{name_of(path)} is wider than {MAX_WIDTH} columns in lines {wide}")
+    assert not wrong, "\n".join(wrong)
 
 
 def test_a_mirrored_file_that_is_too_long_is_a_package() -> None:
