@@ -1,11 +1,12 @@
 """Stochastic gradient descent.
 
 Mirrors: torch/optim/sgd.py
-Leaves out: sparse gradients, and the ``fused`` kernel, which is refused.
+Leaves out: sparse gradients.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -15,10 +16,11 @@ from reftorch.autograd.grad_mode import enable_grad
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_no_grad_scaler,
-    _check_options_of_fused,
     _default_to_foreach,
     _device_dtype_check_for_fused,
     _get_value,
+    _group_by,
+    _moved,
     _to_scalar,
     _use_grad_for_differentiable,
 )
@@ -52,11 +54,13 @@ class SGD(Optimizer):
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
             the same (default None: the quicker way).
         differentiable: whether autograd records the update (default False).
-        fused: True is refused at the first step, because no kernel does the whole update (default None).
+        fused: whether one kernel does the whole update, which is the quickest way (default None: it does not). The
+            results are the same, but for 16-bit floats, where the kernel rounds less often.
 
     Raises:
         ValueError: an option is negative, or ``nesterov`` is set without momentum or with dampening.
-        RuntimeError: ``fused`` is set.
+        RuntimeError: ``fused`` is set together with ``foreach`` or ``differentiable``, or a parameter is not a
+            floating point tensor on a device with such a kernel.
 
     Example:
         >>> import reftorch as torch
@@ -108,7 +112,7 @@ class SGD(Optimizer):
             "fused": fused,
         }
         super().__init__(params, defaults)
-        _check_options_of_fused(fused, foreach, differentiable)
+        self._set_up_fused(fused, foreach, differentiable)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -198,8 +202,12 @@ def sgd(
 
     Mirrors torch/optim/sgd.py, ``sgd``.
     """
-    _check_no_grad_scaler(grad_scale, found_inf)
-    func = _multi_tensor_sgd if _default_to_foreach(foreach, params, lr) else _single_tensor_sgd
+    if fused and not foreach:
+        func: Any = functools.partial(_fused_sgd, grad_scale=grad_scale, found_inf=found_inf)
+    else:
+        _check_no_grad_scaler(grad_scale, found_inf)
+        is_foreach = fused is None and _default_to_foreach(foreach, params, lr)
+        func = _multi_tensor_sgd if foreach or is_foreach else _single_tensor_sgd
     func(
         params,
         d_p_list,
@@ -290,3 +298,42 @@ def _multi_tensor_sgd(
         grads = _VF._foreach_add(grads, bufs, alpha=momentum) if nesterov else bufs
 
     _VF._foreach_add_(params, grads, alpha=-lr)
+
+
+def _fused_sgd(
+    params: list[Tensor],
+    grads: list[Tensor],
+    momentum_buffer_list: list[Tensor | None],
+    grad_scale: Tensor | None,
+    found_inf: Tensor | None,
+    *,
+    weight_decay: Any,
+    momentum: float,
+    lr: Any,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    if not params:
+        return
+    has_momentum = momentum != 0
+    is_new = [has_momentum and buffer is None for buffer in momentum_buffer_list] or [False] * len(params)
+    for i, grad in enumerate(grads):
+        if is_new[i]:
+            momentum_buffer_list[i] = _VF.empty_like(grad)  # the kernel fills it in this step
+    keys = [(p.device, p.dtype, new) for p, new in zip(params, is_new, strict=True)]
+    for (_, _, new), (some_params, some_grads, buffers) in _group_by(keys, params, grads, momentum_buffer_list):
+        _VF._fused_sgd_(
+            some_params,
+            some_grads,
+            buffers if has_momentum else [],
+            weight_decay=_get_value(weight_decay),
+            momentum=momentum,
+            lr=lr,
+            dampening=dampening,
+            nesterov=nesterov,
+            maximize=maximize,
+            is_first_step=new,
+            grad_scale=_moved(grad_scale, some_params),
+            found_inf=_moved(found_inf, some_params),
+        )

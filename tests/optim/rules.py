@@ -232,6 +232,56 @@ def check_foreach(draw: Draw, rule: str, seed: int) -> None:
     assert found[0] == found[1], options
 
 
+def check_fused(torch: ModuleType, draw: Draw, rule: str, seed: int) -> None:
+    """The kernel gives the very numbers of the loop, and the path and the state of torch's kernel."""
+    name = f"{rule} fused {seed}"
+    options = {**draw(random.Random(name)), "foreach": None}
+    shapes = [(700,), *SHAPES]
+    for dtype, rel in (("float32", 5e-4), ("float64", 1e-8)):
+        found = []
+        for lib, fused in ((reftorch, True), (reftorch, False), (torch, True)):
+            training = Training(lib, rule, {**options, "fused": fused}, name, shapes, dtype)
+            path = training.steps(5)
+            found.append((path, plain(training.optimizer.state_dict()["state"])))
+        assert found[0] == found[1], options
+        assert_close(found[0], found[2], rel, f"{options}")
+
+
+def check_fused_of_16_bits(torch: ModuleType, rule: str, options: dict[str, Any]) -> None:
+    """The kernel keeps 16-bit floats as float32 within a step, as torch's does."""
+    for dtype in ("float16", "bfloat16"):
+        found = []
+        for lib in (reftorch, torch):
+            p = lib.nn.Parameter(lib.tensor([1.5, -2.0, 0.75], dtype=getattr(lib, dtype)))
+            optimizer = getattr(lib.optim, rule)([p], fused=True, **options)
+            for slope in ([0.5, 1.0, -3.0], [0.25, -0.5, 2.0]):
+                p.grad = lib.tensor(slope, dtype=p.dtype)
+                optimizer.step()
+            found.append((p.tolist(), plain(optimizer.state_dict())))
+        assert_close(found[0], found[1], 1e-3 if dtype == "float16" else 8e-3)
+
+
+def check_fused_with_scaler(torch: ModuleType, rule: str) -> None:
+    """A step divides by the scale itself; gradients that are infinite skip the step, and it does not count."""
+    found = []
+    for lib in (reftorch, torch):
+        params = [lib.nn.Parameter(lib.tensor(v)) for v in ([1.0, -2.0], [0.5])]
+        optimizer = getattr(lib.optim, rule)(params, lr=0.125, fused=True)
+        scaler = lib.amp.GradScaler("cpu", init_scale=16.0)
+        seen = []
+        for factor in (1.0, 1e38, 2.0):
+            optimizer.zero_grad()
+            scaler.scale(sum((p * p * factor).sum() for p in params)).backward()
+            if factor == 2.0:
+                scaler.unscale_(optimizer)
+            scaler.step(optimizer)
+            scaler.update()
+            state = plain(optimizer.state_dict()["state"])
+            seen.append(([p.tolist() for p in params], [plain(p.grad) for p in params], scaler.get_scale(), state))
+        found.append(seen)
+    assert_close(found[0], found[1], 1e-5)
+
+
 def check_foreach_is_not_differentiable(torch: ModuleType, rule: str) -> None:
     """Functions of lists refuse to be recorded, as torch's do."""
 

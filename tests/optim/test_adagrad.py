@@ -15,6 +15,9 @@ from tests.optim.rules import (
     check_error,
     check_foreach,
     check_foreach_is_not_differentiable,
+    check_fused,
+    check_fused_of_16_bits,
+    check_fused_with_scaler,
     check_old_state,
     check_options,
     check_rule,
@@ -80,14 +83,6 @@ def test_a_parameter_that_comes_later_gets_its_state() -> None:
     assert optimizer.state[p]["sum"].tolist() == [1.5]
 
 
-def test_fused_is_refused() -> None:
-    p = reftorch.nn.Parameter(reftorch.ones(1))
-    p.grad = reftorch.ones(1)
-    optimizer = reftorch.optim.Adagrad([p], fused=True)
-    with pytest.raises(RuntimeError, match="`fused=True` requires all the params to be floating point Tensors of"):
-        optimizer.step()
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_functions_of_lists_do_what_the_loop_does(seed: int) -> None:
     check_foreach(draw, "Adagrad", seed)
@@ -95,3 +90,23 @@ def test_functions_of_lists_do_what_the_loop_does(seed: int) -> None:
 
 def test_functions_of_lists_are_not_differentiable(real_torch: ModuleType) -> None:
     check_foreach_is_not_differentiable(real_torch, "Adagrad")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_fused_kernel_gives_the_numbers_of_the_loop_and_of_torch(real_torch: ModuleType, seed: int) -> None:
+    check_fused(real_torch, draw, "Adagrad", seed)
+
+
+def test_the_fused_kernel_and_16_bits(real_torch: ModuleType) -> None:
+    check_fused_of_16_bits(real_torch, "Adagrad", {"lr": 0.1})
+
+
+def test_the_fused_kernel_and_a_scaler(real_torch: ModuleType) -> None:
+    check_fused_with_scaler(real_torch, "Adagrad")
+
+
+def test_integers_have_no_fused_kernel() -> None:
+    p = reftorch.nn.Parameter(reftorch.ones(2, dtype=reftorch.int64), requires_grad=False)
+    p.grad = reftorch.ones(2, dtype=reftorch.int64)
+    with pytest.raises(RuntimeError, match="`fused=True` requires all the params to be floating point Tensors of"):
+        reftorch.optim.Adagrad([p], fused=True).step()

@@ -14,6 +14,9 @@ from reftorch.optim.adamw import adamw
 from tests.optim.rules import (
     betas,
     check_foreach,
+    check_fused,
+    check_fused_of_16_bits,
+    check_fused_with_scaler,
     check_options,
     check_rule,
     flag,
@@ -62,3 +65,23 @@ def test_the_function_decays_without_a_gradient() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_functions_of_lists_do_what_the_loop_does(seed: int) -> None:
     check_foreach(draw, "AdamW", seed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_fused_kernel_gives_the_numbers_of_the_loop_and_of_torch(real_torch: ModuleType, seed: int) -> None:
+    check_fused(real_torch, draw, "AdamW", seed)
+
+
+def test_the_fused_kernel_and_16_bits(real_torch: ModuleType) -> None:
+    check_fused_of_16_bits(real_torch, "AdamW", {"lr": 0.1, "weight_decay": 0.5})
+
+
+def test_the_fused_kernel_and_a_scaler(real_torch: ModuleType) -> None:
+    check_fused_with_scaler(real_torch, "AdamW")
+
+
+def test_integers_have_no_fused_kernel() -> None:
+    p = reftorch.nn.Parameter(reftorch.ones(2, dtype=reftorch.int64), requires_grad=False)
+    p.grad = reftorch.ones(2, dtype=reftorch.int64)
+    with pytest.raises(RuntimeError, match="`fused=True` requires all the params to be floating point Tensors of"):
+        reftorch.optim.AdamW([p], fused=True).step()

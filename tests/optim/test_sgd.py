@@ -16,6 +16,9 @@ from tests.optim.rules import (
     check_differentiable,
     check_error,
     check_foreach,
+    check_fused,
+    check_fused_of_16_bits,
+    check_fused_with_scaler,
     check_old_state,
     check_options,
     check_rule,
@@ -152,13 +155,6 @@ def test_errors_are_those_of_torch(real_torch: ModuleType, options: dict[str, An
     check_error(real_torch, "SGD", options)
 
 
-def test_fused_is_refused() -> None:
-    p = reftorch.nn.Parameter(reftorch.ones(1))
-    p.grad = reftorch.ones(1)
-    with pytest.raises(RuntimeError, match="`fused=True` requires all the params to be floating point Tensors of"):
-        SGD([p], fused=True).step()
-
-
 def test_a_learning_rate_of_several_elements() -> None:
     with pytest.raises(ValueError, match="Tensor lr must be 1-element"):
         SGD([reftorch.nn.Parameter(reftorch.ones(1))], lr=reftorch.ones(2))
@@ -183,3 +179,23 @@ def test_training_brings_the_loss_down() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_functions_of_lists_do_what_the_loop_does(seed: int) -> None:
     check_foreach(draw, "SGD", seed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_fused_kernel_gives_the_numbers_of_the_loop_and_of_torch(real_torch: ModuleType, seed: int) -> None:
+    check_fused(real_torch, draw, "SGD", seed)
+
+
+def test_the_fused_kernel_and_16_bits(real_torch: ModuleType) -> None:
+    check_fused_of_16_bits(real_torch, "SGD", {"lr": 0.1, "momentum": 0.5})
+
+
+def test_the_fused_kernel_and_a_scaler(real_torch: ModuleType) -> None:
+    check_fused_with_scaler(real_torch, "SGD")
+
+
+def test_integers_have_no_fused_kernel() -> None:
+    p = reftorch.nn.Parameter(reftorch.ones(2, dtype=reftorch.int64), requires_grad=False)
+    p.grad = reftorch.ones(2, dtype=reftorch.int64)
+    with pytest.raises(RuntimeError, match="`fused=True` requires all the params to be floating point Tensors of"):
+        reftorch.optim.SGD([p], fused=True).step()

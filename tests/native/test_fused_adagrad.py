@@ -1,0 +1,10 @@
+"""The fused step of Adagrad: the rows of the op table.
+
+Mirrors: test/optim/test_optim.py
+"""
+
+from tests.op_db.suite import OpTests
+
+
+class TestFusedAdagrad(OpTests):
+    FAMILIES = "fused_adagrad"

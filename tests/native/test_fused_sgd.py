@@ -1,0 +1,10 @@
+"""The fused step of stochastic gradient descent: the rows of the op table.
+
+Mirrors: test/optim/test_optim.py
+"""
+
+from tests.op_db.suite import OpTests
+
+
+class TestFusedSGD(OpTests):
+    FAMILIES = "fused_sgd"
