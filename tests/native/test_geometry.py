@@ -85,7 +85,7 @@ MESSAGES = [
 @pytest.mark.parametrize("program", MESSAGES)
 def test_the_words_are_torch_s(program: Any, real_torch: Any) -> None:
     ours, theirs = raised(program, reftorch), raised(program, real_torch)
-    assert ours[0] == theirs[0] and ours[1].startswith(theirs[1][:60])
+    assert ours[0] == theirs[0] and ours[1].startswith(theirs[1])
 
 
 def test_a_resize_that_fails_changes_nothing() -> None:
