@@ -6,6 +6,7 @@ Leaves out: numbers and shapes that are kept, and links to the formulas: `reftor
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +17,8 @@ from reftorch import _C
 from reftorch.debug.common.svg import LINE as EDGE
 from reftorch.debug.common.svg import MUTED, PAPER, Picture
 
-WIDTH, LANE, GAP, LINE, PAD, BETWEEN = 178, 20, 20, 20, 10, 34
+WIDTH, LANE, GAP, LINE, PAD, BETWEEN = 178, 20, 20, 20, 10, 34  # WIDTH: of a box, unless a title is wider
+LETTER = 7.3  # the width of a letter of a title
 KEPT = ("#fff8c5", "#d4a72c")
 NOT_SAVED = {"grad", "grads", "needs_input_grad"}
 
@@ -142,8 +144,10 @@ def _drawn(
 ) -> Picture:
     """A box for each node, with lines in it; nodes of one depth stand in one row."""
     named = {id(leaf): name for name, leaf in names.items()}
+    titles = {node: _title(node, named) for node in order}
+    box = max(WIDTH, *(math.ceil(LETTER * len(title)) + 2 * PAD for title in titles.values()))
     rows, above = _rows(order)
-    widths = [sum(_width(item) + GAP for item in row) - GAP for row in rows]
+    widths = [sum(_width(item, box) + GAP for item in row) - GAP for row in rows]
     heights = [max(_height(kept[item]) for item in row if item in kept) for row in rows]
     picture = Picture(max(widths) + 2 * GAP, sum(heights) + BETWEEN * (len(rows) - 1) + 2 * PAD, caption)
 
@@ -153,17 +157,17 @@ def _drawn(
         row.sort(key=lambda item: sum(ends[each][0] for each in above[item]) / max(len(above[item]), 1))
         x = (max(widths) - width) / 2 + GAP
         for item in row:
-            middle = x + _width(item) / 2
+            middle = x + _width(item, box) / 2
             for each in above[item]:
                 draw = picture.arrow if item in kept else _line(picture)
                 draw(*ends[each], middle, y - 2)
             if item in kept:
-                _draw_node(picture, item, named, kept[item], looks[item], x, y)
+                _draw_node(picture, titles[item], kept[item], looks[item], x, y, box)
                 ends[item] = (middle, y + _height(kept[item]))
             else:
                 picture.path([(middle, y - 2), (middle, y + height)], line=MUTED)
                 ends[item] = (middle, y + height)
-            x += _width(item) + GAP
+            x += _width(item, box) + GAP
         y += height + BETWEEN
     return picture
 
@@ -172,8 +176,13 @@ def _line(picture: Picture) -> Any:
     return lambda x1, y1, x2, y2: picture.path([(x1, y1), (x2, y2)], line=MUTED)
 
 
-def _width(item: Any) -> int:
-    return LANE if isinstance(item, Lane) else WIDTH
+def _width(item: Any, box: int) -> int:
+    return LANE if isinstance(item, Lane) else box
+
+
+def _title(node: Any, named: Mapping[int, str]) -> str:
+    leaf = getattr(node, "variable", None)
+    return short_name(node) if leaf is None else f"{named.get(id(leaf), 'leaf')} {list(leaf.shape)}"
 
 
 def _height(lines: list[str]) -> int:
@@ -188,21 +197,19 @@ def _look(node: Any) -> tuple[str, str, str]:
 
 def _draw_node(
     picture: Picture,
-    node: Any,
-    named: dict[int, str],
+    title: str,
     kept: list[str],
     look: tuple[str, str, str],
     x: float,
     y: float,
+    width: float,
 ) -> None:
-    leaf = getattr(node, "variable", None)
     fill, line, within = look
-    picture.box(x, y, WIDTH, _height(kept), fill=fill, line=line)
-    title = short_name(node) if leaf is None else f"{named.get(id(leaf), 'leaf')} {list(leaf.shape)}"
+    picture.box(x, y, width, _height(kept), fill=fill, line=line)
     picture.text(x + PAD, y + 19, title, size=12, mono=True, bold=True)
     for number, text in enumerate(kept, start=1):
         top = y + LINE * number + 4
         if within != "none":
             inside = "none" if text == "freed" else within
-            picture.box(x + 6, top, WIDTH - 12, LINE - 3, fill=inside, line=KEPT[1], r=3)
+            picture.box(x + 6, top, width - 12, LINE - 3, fill=inside, line=KEPT[1], r=3)
         picture.text(x + PAD + 2, top + 12, text, size=11, mono=True)

@@ -48,9 +48,19 @@ class StartPage:
 
 
 def _time(chapter: Chapter) -> str:
-    """How long a chapter takes, in hours and minutes."""
+    """How long a chapter takes, in hours and minutes, and how long each part of its lesson takes."""
     entry = entry_of(chapter)
-    hours, minutes = divmod(entry.minutes if entry else 0, 60)
+    if entry is None:
+        return ""
+    if not entry.parts:
+        return _in_hours(entry.minutes)
+    times = [f"part {number}: {_in_hours(minutes)}" for number, minutes in enumerate(entry.parts, start=1)]
+    times.append(f"exercises: {_in_hours(entry.minutes - sum(entry.parts))}")
+    return f'{_in_hours(entry.minutes)}<br><span style="font-size:12px">{"<br>".join(times)}</span>'
+
+
+def _in_hours(total: int) -> str:
+    hours, minutes = divmod(total, 60)
     return " ".join(part for part in (f"{hours} h" if hours else "", f"{minutes} min" if minutes else "") if part)
 
 

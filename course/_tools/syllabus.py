@@ -27,6 +27,7 @@ class Entry(NamedTuple):
     minutes: int = 60  # to read the lesson and solve the exercises
     difficulty: int = 1  # one to three
     edition: int = 1  # of the second, the gates hold the form that tags.py describes
+    parts: tuple[int, ...] = ()  # a long lesson has parts, with places to rest between them: minutes to read each part
 
 
 SYLLABUS = (
@@ -36,7 +37,7 @@ SYLLABUS = (
     Entry("03_operator", "dispatcher", "one op, from Python", "down to its kernel", 180, 2, edition=2),
     Entry("04_debugging", "binding", "a wrong number, in", "Python and in C++", 120, 2, edition=2),
     Entry("05_autograd_graph", "autograd", "nodes, and what", "each of them keeps", 150, 2, 2),
-    Entry("06_autograd_engine", "autograd", "backward, a node", "after the other", 180, 3, edition=2),
+    Entry("06_autograd_engine", "autograd", "backward, a node", "after the other", 180, 3, 2, parts=(60, 50)),
     Entry("07_nn_module", "python", "parameters, buffers,", "hooks, state_dict", 150, 2, edition=2),
     Entry("08_norm_layers", "native", "batch norm and its", "kin, and backward", 180, 2, edition=2),
     Entry("09_optim", "python", "optimizers, groups,", "schedulers", 180, 2, edition=2),

@@ -27,6 +27,7 @@ from reftorch.debug.core import gdb_session as session
 
 MOST = 40  # rows
 WIDEST = 70  # characters of a value
+WIDEST_CPP = 120  # gdb writes a struct with the names of all its fields
 CELL = "padding:1px 10px;text-align:left;vertical-align:top;color:#1f2328;background:#fff"
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
@@ -263,8 +264,11 @@ def _short(value: Any) -> str:
         text = re.sub(r"\s+", " ", repr(value))
     except Exception as error:  # an object whose __init__ is running has no fields yet
         text = f"<{type(value).__name__}, no repr: {type(error).__name__}>"
-    text = ADDRESS.sub("", text)
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
+    return _cut(ADDRESS.sub("", text), WIDEST)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 # --- C++
@@ -279,10 +283,12 @@ def _of_cpp(name: str, path: str, line: int, run: Callable[[], Any], names: list
     if problems and not lines:
         raise LookupError(f"trace: gdb said: {'; '.join(problems)}")
     source = text_of(path).splitlines()
-    entry = moments[0].values if moments else {}
+    entry = {name: _cut(value, WIDEST_CPP) for name, value in moments[0].values.items()} if moments else {}
     if moments and source[moments[-1].line - 1].strip() != "}":  # the function ends at its brace, which is no row
         moments.append(moments[-1])
     rows = _rows(moments, lambda at: source[at - 1].rstrip(), names)
+    for row in rows:
+        row.changed = {name: _cut(value, WIDEST_CPP) for name, value in row.changed.items()}
     return Trace(name, path, entry, _unindented(rows), outcome)
 
 

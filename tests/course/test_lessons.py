@@ -5,6 +5,7 @@ Mirrors: nothing in PyTorch: PyTorch ships no course.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
@@ -23,6 +24,7 @@ from course._tools.notebook import read
 from course._tools.real_torch import STORE, find_torch, keys_in, stored_in
 from course._tools.source import MOST, show_source
 from course._tools.syllabus import edition
+from reftorch.debug.core.gdb_report import FEWEST, SCREENFUL
 
 NOTEBOOKS = [*pages(), *(chapter.lesson for chapter in chapters())]
 LESSONS = [chapter.lesson for chapter in chapters()]
@@ -210,10 +212,29 @@ def test_no_listing_of_it_is_longer_than_a_screen(file):
             assert listing.get("lines", 0) <= MOST, listing["asked"]
 
 
+SCREEN = 44  # lines of text on a laptop's screen
+
+
+@pytest.mark.parametrize("file", [*SECOND, PRIMER], ids=name)
+def test_no_output_of_it_is_longer_than_a_screen(file):
+    """Of the text, because nobody sees the pixels here; `python -m tests.course.browser` measures those."""
+    for position, cell in enumerate(read(file)["cells"]):
+        height = sum(_height(output) for output in cell.get("outputs", []))
+        assert height <= SCREEN, f"cell {position} shows {height} lines: {cell['source'][:80]}"
+
+
+def _height(output: dict[str, Any]) -> int:
+    """The lines of an output; of the frames of a stack at most those that are seen without scrolling."""
+    lines = "".join(output.get("text") or output.get("data", {}).get("text/plain", "")).splitlines()
+    is_frame = [re.match(r"    (c\+\+|py)  ", line) is not None for line in lines]
+    stacks = [len(list(frames)) for is_stack, frames in itertools.groupby(is_frame) if is_stack]
+    seen = max(FEWEST, SCREENFUL // max(len(stacks), 1))  # a longer stack scrolls within the output
+    return len(lines) - sum(max(0, frames - seen) for frames in stacks)
+
+
 LOOP = re.compile(r"^\s*(?:for|while)\b")
 CHOICE = re.compile(r"\b(?:if|elif|switch)\b|\s\?\s")
 BRIEF = 5  # lines: a listing of so few is understood without a trace
-TRACED = [file for file in SECOND if file.parent.name < "07"]  # for the later chapters the rule is not kept yet
 
 
 def code_of(listing: Listing) -> list[str]:
@@ -229,7 +250,7 @@ def _unquoted(line: str) -> str:
     return re.sub(r'"[^"]*"', '""', line)
 
 
-@pytest.mark.parametrize("file", TRACED, ids=name)
+@pytest.mark.parametrize("file", SECOND, ids=name)
 def test_a_listing_with_a_loop_or_choices_is_followed_by_a_trace(file):
     """In the same section a trace follows: line by line, with real numbers. One choice alone needs none."""
     cells = read(file)["cells"]

@@ -19,6 +19,8 @@ SCRUBBED = [
     (CELL_FILE, "<cell>"),
     (re.compile(r"Thread 0x[0-9a-f]+ \(LWP \d+\)"), "Thread"),
     (re.compile(r"\(LWP \d+\)|process \d+"), "process"),
+    # A value that is nothing but an address; without it the field would look empty.
+    (re.compile(r"(?m)(?:(?<==)|(?<=[=)] )|^)0x[0-9a-f]{4,}(?=[,)}]|\s*$)"), "0x…"),
     (re.compile(r"(?: at )?0x[0-9a-f]{4,}(?: in )?"), ""),
     (re.compile(r"\S*/site-packages/"), ""),
     (re.compile(r"\S*/(lib/python3\.\d+/)"), r"\1"),

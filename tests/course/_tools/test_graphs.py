@@ -93,3 +93,18 @@ def test_the_picture_of_such_a_pass_says_how_many_nodes_run():
     assert repr(picture) == "[picture] a pass to 1 input: 2 of 5 nodes run"
     assert texts(picture).count(LEFT_OUT) == 2
     assert texts(picture).count(TAKEN) == 1
+
+
+def test_a_box_is_as_wide_as_its_title():
+    class AFunctionWithAVeryLongNameIndeed(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    picture = graph(AFunctionWithAVeryLongNameIndeed.apply(torch.ones(2, requires_grad=True)))
+    boxes = [box for box in ElementTree.fromstring(picture.svg()).iter(f"{SVG}rect") if box.get("x")]
+    assert min(float(box.get("width")) for box in boxes) > 7.2 * len("AFunctionWithAVeryLongNameIndeedBackward")

@@ -11,8 +11,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from course._tools import course_map, start_page
-from course._tools.layout import Chapter
-from course._tools.syllabus import BEGUN, DONE, SYLLABUS, next_chapter
+from course._tools.layout import Chapter, chapters
+from course._tools.notebook import read
+from course._tools.syllabus import BEGUN, DONE, SYLLABUS, entry_of, next_chapter
 from course._tools.work import start
 
 
@@ -61,6 +62,18 @@ def test_every_chapter_says_how_long_it_takes_and_how_hard_it_is():
     row = start_page()._repr_mimebundle_()["text/html"].split("</tr>")[4]  # of chapter 03
     assert "3 h" in row
     assert "●●○" in row
+
+
+def test_a_lesson_in_parts_has_places_to_rest_and_the_start_page_has_the_times():
+    in_parts = [chapter for chapter in chapters() if entry_of(chapter).parts]
+    assert [chapter.number for chapter in in_parts] == ["06"]
+    for chapter in in_parts:
+        parts = entry_of(chapter).parts
+        headings = [cell["source"] for cell in read(chapter.lesson)["cells"] if "a place to rest\n" in cell["source"]]
+        assert len(headings) == len(parts) - 1
+        assert sum(parts) < entry_of(chapter).minutes
+    row = start_page()._repr_mimebundle_()["text/html"].split("</tr>")[7]  # of chapter 06
+    assert "part 1: 1 h<br>part 2: 50 min<br>exercises: 1 h 10 min" in row
 
 
 @pytest.mark.parametrize("started", [False, True])

@@ -29,3 +29,21 @@ def test_a_line_that_raises_is_an_error(monkeypatch):
     monkeypatch.setattr(timings, "find_torch", lambda: None)
     with pytest.raises(subprocess.CalledProcessError):
         timings.milliseconds_of_each_build("no_such_name")
+
+
+def test_a_build_that_does_not_import_is_left_out_and_told(monkeypatch, tmp_path, capsys):
+    for name in timings.BUILDS:
+        library = tmp_path / "reftorch" / "lib" / name / "_C.abi3.so"
+        library.parent.mkdir(parents=True)
+        library.touch()
+    monkeypatch.setattr(timings, "ROOT", tmp_path)
+    monkeypatch.setattr(timings, "find_torch", lambda: None)
+    assert "    sys.exit(75)" in timings.MEASURE
+    monkeypatch.setattr(timings, "MEASURE", "import sys; sys.exit(75)")
+    with pytest.raises(subprocess.CalledProcessError):  # the build in use must import
+        timings.milliseconds_of_each_build("a + a")
+    capsys.readouterr()
+    loaded = Path(reftorch._C.__file__).parent.name
+    monkeypatch.setattr(timings, "BUILDS", [name for name in timings.BUILDS if name != loaded])
+    assert timings.milliseconds_of_each_build("a + a") == {}
+    assert "is older than the library and is left out" in capsys.readouterr().out

@@ -134,3 +134,9 @@ def test_a_function_of_cpp_is_stepped_through_by_gdb():
 
 def test_the_documented_example_runs():
     assert doctest.testmod(traces).failed == 0
+
+
+def test_a_long_struct_of_cpp_is_cut():
+    """gdb writes all fields of a struct, with their names, and `call_recorded` has such an argument."""
+    assert traces._cut("12345", 5) == "12345"
+    assert traces._cut("123456", 5) == "1234…"
