@@ -35,11 +35,14 @@ void mt19937::next_state() {
   s[kStateSize - 1] = s[kShift - 1] ^ twist(s[kStateSize - 1], s[0]);
 }
 
+// `state` is a pointer of its own: if the loop read next_, the compiler would have to assume that writing to out[i]
+// changes next_, and could not use vector instructions.
 void mt19937::fill(uint32_t* out, int64_t n) {
   while (n > 0) {
     const int64_t ready = std::min<int64_t>(left_ - 1, n);
+    const uint32_t* state = state_.data() + next_;
     for (int64_t i = 0; i < ready; i++) {
-      out[i] = temper(state_[next_ + i]);
+      out[i] = temper(state[i]);
     }
     next_ += static_cast<uint32_t>(ready);
     left_ -= static_cast<int>(ready);

@@ -26,14 +26,14 @@ constexpr double kSqrtHalf = 0.70710678118654752440, kDensityAtZero = 0.39894228
 struct NormalTail {
   float power, quotient;
 };
-// e^x for x <= 0. Results below e^-87, among them all subnormal numbers, are 0.
-VECTOR_MATH float exp_of_negative(float x) {
-  constexpr float kMin = -87.f;
-  const float clamped = x < kMin ? kMin : x; // NaN passes through
-  const float n = (clamped * float(kLog2e) + 12582912.f) - 12582912.f;
-  const float r = (clamped - n * 0.693359375f) + n * 2.12194440e-4f; // ln 2 is split in two parts
-  const float power = (exp_minus_one_series(r) + 1.f) * pow2i(x == x ? static_cast<int32_t>(n) : 0);
-  return x < kMin ? 0.f : power;
+// 2^x for x <= 0, as 2^n 2^r with the integer n nearest to x; 2^r is a minimax polynomial. Results below 2^-126, among
+// them all subnormal numbers, are 0. NaN passes through.
+VECTOR_MATH float exp2_of_negative(float x) {
+  constexpr float kShift = 12582912.f + 127.f; // the sum holds n + 127, as in vec_exp
+  const float sum = x + kShift, r = x - (sum - kShift);
+  const float p =
+      horner(r, 1.3264726261e-03f, 9.6715130113e-03f, 5.5507337492e-02f, 2.4022242079e-01f, 6.9314697759e-01f, 1.f);
+  return x < -126.f ? 0.f : p * pow2_of_low_bits(bits_of(sum));
 }
 
 // Up to |x| = 6 the quotient is a polynomial, a minimax fit of degree 12; for larger |x| the power is so small that the
@@ -44,7 +44,7 @@ VECTOR_MATH NormalTail normal_tail(float x) {
       horner(t, 3.716353802474259e-08f, -1.1188021744601429e-06f, 1.5157347661443055e-05f, -0.0001236589450854808f,
              0.0006897817901785178f, -0.0028546929825097322f, 0.009366432204842567f, -0.02579215168952942f,
              0.062099799513816833f, -0.13286171853542328f, 0.24998162686824799f, -0.39894115924835205f, 0.5f);
-  return {exp_of_negative(-0.5f * x * x), quotient};
+  return {exp2_of_negative(float(-0.5 * kLog2e) * x * x), quotient};
 }
 
 VECTOR_MATH float normal_cdf(float x, const NormalTail& tail) {

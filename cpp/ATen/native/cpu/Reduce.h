@@ -84,7 +84,11 @@ TARGET_CLONES static typename Ops::acc_t reduce_lanes(const in_t* data, int64_t 
       }
     }
   }
-  for (; i + kLanes <= n; i += kLanes) {
+  // Where a NaN wins, the last step goes back to end at the last element: what a maximum or a minimum takes in twice
+  // does not change the result.
+  const bool to_the_end = Ops::nan_wins && n >= kLanes;
+  for (; to_the_end ? i < n : i + kLanes <= n; i += kLanes) {
+    i = to_the_end && i + kLanes > n ? n - kLanes : i;
     for (int l = 0; l < kLanes; l++) {
       if constexpr (Ops::nan_wins) {
         const acc_t x = data[i + l];

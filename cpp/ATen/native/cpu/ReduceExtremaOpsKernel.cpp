@@ -20,23 +20,25 @@ void min_values_kernel(TensorIterator& iter) {
   });
 }
 
-// The first position of `value`, which the row contains; NaN matches any NaN. The search goes block by block first,
-// because vector instructions can report that some element of a block matches, but not which one; then within the
-// block.
+// Whether any of kSearch elements is `value`. Vector instructions can report that some element matches, but not which.
+constexpr int64_t kSearch = 64;
+template <typename scalar_t, typename acc_t>
+inline bool contains(const scalar_t* data, acc_t value) {
+  int found = 0;
+  for (int64_t j = 0; j < kSearch; j++) {
+    found |= int(acc_t(data[j]) == value);
+  }
+  return found != 0;
+}
+
+// The first position of `value`, which the row contains; NaN matches any NaN. The search goes block by block, then
+// element by element.
 template <typename scalar_t, typename acc_t>
 TARGET_CLONES static int64_t first_position(const scalar_t* data, int64_t n, acc_t value) {
-  constexpr int64_t kSearch = 64;
-  const int nan = value != value;
+  const bool nan = value != value;
   int64_t i = 0;
-  for (; i + kSearch < n; i += kSearch) {
-    int found = 0;
-    for (int64_t j = 0; j < kSearch; j++) {
-      const acc_t x = data[i + j];
-      found |= int(x == value) | (nan & int(x != x));
-    }
-    if (found) {
-      break;
-    }
+  while (!nan && i + kSearch < n && !contains(data + i, value)) {
+    i += kSearch;
   }
   for (; i + 1 < n; i++) {
     const acc_t x = data[i];

@@ -45,19 +45,35 @@ VECTOR_MATH float exp_minus_one_series(float r) {
   return p * (r * r) + r;
 }
 
+VECTOR_MATH uint32_t bits_of(float f) {
+  uint32_t bits;
+  std::memcpy(&bits, &f, sizeof(bits));
+  return bits;
+}
+// 2^n for n in [-126, 127], from a number whose lowest bits hold n + 127.
+VECTOR_MATH float pow2_of_low_bits(uint32_t bits) {
+  bits <<= 23; // to the exponent
+  float f;
+  std::memcpy(&f, &bits, sizeof(f));
+  return f;
+}
+
 // x = n ln2 + r with |r| <= ln2/2, so e^x = 2^n e^r, where e^r comes from the series. ln2 is split in two parts so that
 // n * ln2_hi is exact. 2^n is applied as a product of two powers, because n may be too large or too small for one
-// exponent field.
+// exponent field. Adding 1.5 * 2^23 to a number rounds it to an integer, and leaves that integer in the lowest bits of
+// the sum: the exponents are taken from there, which saves the conversion to an integer. Beyond the limits the scaling
+// would give infinity or zero; there, the numbers computed before have no meaning.
 VECTOR_MATH float vec_exp(float x) {
   constexpr float kLog2e = 1.44269504088896341f, kLn2Hi = 0.693359375f, kLn2Lo = -2.12194440e-4f;
-  constexpr float kMax = 88.8f, kMin = -104.f; // beyond these limits the scaling below gives infinity or zero
-  const float clamped = x > kMax ? kMax : x < kMin ? kMin : x; // NaN passes through
-  // Adding and subtracting 1.5 * 2^23 rounds to an integer.
-  const float n = (clamped * kLog2e + 12582912.f) - 12582912.f;
-  const float r = (clamped - n * kLn2Hi) - n * kLn2Lo;
+  constexpr float kMax = 88.8f, kMin = -104.f, kInf = std::numeric_limits<float>::infinity();
+  constexpr float kShift = 12582912.f + 127.f, kTwoShifts = kShift + 127.f;
+  const float sum = x * kLog2e + kTwoShifts, sum_half = x * (0.5f * kLog2e) + kShift; // hold n + 254 and n/2 + 127
+  const float n = sum - kTwoShifts;
+  const float r = (x - n * kLn2Hi) - n * kLn2Lo;
   const float p = exp_minus_one_series(r) + 1.f;
-  const int32_t exponent = x == x ? static_cast<int32_t>(n) : 0, half = exponent >> 1;
-  return p * pow2i(half) * pow2i(exponent - half);
+  const uint32_t half = bits_of(sum_half), rest = bits_of(sum) - half;
+  const float power = p * pow2_of_low_bits(half) * pow2_of_low_bits(rest); // NaN if x is
+  return x > kMax ? kInf : x < kMin ? 0.f : power;
 }
 
 VECTOR_MATH double pow2i_double(int32_t n) {
