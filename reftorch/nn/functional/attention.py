@@ -1,7 +1,7 @@
 r"""Scaled dot-product attention.
 
 Mirrors: torch/nn/functional.py (``scaled_dot_product_attention``), aten/src/ATen/native/transformers/attention.cpp
-Leaves out: the kernels that never store the whole matrix of weights.
+Leaves out: the kernels that never store the whole matrix of weights. Causal attention goes by blocks of queries.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from reftorch.amp._casts import lower_precision_fp
 from reftorch.functional import noise
 
 __all__ = ["scaled_dot_product_attention"]
+
+_QUERIES_OF_A_BLOCK = 64
 
 
 def _name(tensor: Tensor) -> str:
@@ -49,6 +51,31 @@ def _for_all_heads(heads: Tensor, count: int) -> Tensor:
     if count % heads.shape[-3] != 0:
         raise RuntimeError("Number of heads in key and value must divide the number of heads in query")
     return heads.repeat_interleave(count // heads.shape[-3], -3)
+
+
+def _causal_weights(queries: Tensor, keys: Tensor, first: int) -> Tensor:
+    """Return the weights of the queries from number ``first`` on; a query has only the keys up to its own number."""
+    scores = queries @ keys.transpose(-2, -1)
+    later = _VF.ones(scores.shape[-2:], dtype=_C.bool, device=scores.device).triu(first + 1)
+    return scores.masked_fill_(later, -math.inf).softmax(-1)  # no row is empty: each query has the first key
+
+
+def _causal_by_blocks(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Attend causally, block of queries by block of queries, which saves nearly half of the products.
+
+    Keys after the last query of a block have weight 0 for the whole block, so its products leave them out. Without
+    gradients, only the weights of one block are in memory at a time. The blocks are taken from the last to the first:
+    the keys of a block are then a slice of the keys of the block before, and their gradient is padded to that length
+    instead of the full one.
+    """
+    results = []
+    first = query.shape[-2]
+    for queries in reversed(query.split(_QUERIES_OF_A_BLOCK, -2)):
+        last, first = first, first - queries.shape[-2]
+        if last < key.shape[-2]:
+            key, value = key[..., :last, :], value[..., :last, :]
+        results.append(_causal_weights(queries, key, first) @ value)
+    return _VF.cat(results[::-1], -2)
 
 
 @overridable_as_called
@@ -98,13 +125,18 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key, value = (_for_all_heads(heads, query.shape[-3]) for heads in (key, value))
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = (query * scale) @ key.transpose(-2, -1)
+    query = query * scale
+    long = (
+        query.shape[-2] > _QUERIES_OF_A_BLOCK and key.shape[-2] == value.shape[-2]
+    )  # the product refuses other values
+    if is_causal and dropout_p == 0 and long:
+        return _causal_by_blocks(query, key, value)
     if is_causal:
-        later = _VF.ones(scores.shape[-2:], dtype=_C.bool, device=scores.device).triu(1)
-        weights = scores.masked_fill(later, -math.inf).softmax(-1)  # no row is empty: each query has the first key
+        weights = _causal_weights(query, key, 0)
     elif attn_mask is None:
-        weights = scores.softmax(-1)
+        weights = (query @ key.transpose(-2, -1)).softmax(-1)
     else:
+        scores = query @ key.transpose(-2, -1)
         kept = attn_mask if attn_mask.dtype == _C.bool else attn_mask != -math.inf
         scores = scores.masked_fill(~kept, -math.inf) if attn_mask is kept else scores + attn_mask.to(scores.dtype)
         nothing_kept = ~kept.any(-1, keepdim=True)  # softmax would return NaN

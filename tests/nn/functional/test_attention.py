@@ -20,6 +20,12 @@ def kept(lib: ModuleType) -> Any:
     return (M(lib) > 0) & lib.tensor([[True], [True], [False], [True]])
 
 
+def long_causal(lib: ModuleType, F: Any, x: Any, keys: int, values: int) -> Any:
+    """130 queries are three blocks, the last of them short."""
+    query, key, value = (numbers(f"{n}", 2, n, 3)(lib) for n in (130, keys, values))
+    return F.scaled_dot_product_attention(query * x[0], key * x[1], value * x[2], is_causal=True)
+
+
 FUNCTIONS: dict[str, Callable] = {
     "usual": lambda lib, F, x: F.scaled_dot_product_attention(x, OTHERS(lib), Z(lib)),
     "of itself": lambda lib, F, x: F.scaled_dot_product_attention(x, x, x, scale=0.3),
@@ -32,6 +38,7 @@ FUNCTIONS: dict[str, Callable] = {
     "batches": lambda lib, F, x: F.scaled_dot_product_attention(
         x.reshape(2, 2, 3), OTHERS(lib).expand(2, 5, 3), Z(lib).expand(2, 5, 2), M(lib)[:2]
     ),
+    **{f"causal in blocks, {n} keys": lambda lib, F, x, n=n: long_causal(lib, F, x, n, n) for n in (70, 130, 200)},
     "shared heads": lambda lib, F, x: F.scaled_dot_product_attention(
         HEADS(lib) * x[0, 0], KEYS(lib), KEYS(lib) * x[0, 1], enable_gqa=True
     ),
@@ -42,6 +49,7 @@ ERRORS: dict[str, Callable] = {
     "causal mask": lambda lib, F: F.scaled_dot_product_attention(X(lib), Y(lib), Y(lib), M(lib), is_causal=True),
     "mask of integers": lambda lib, F: F.scaled_dot_product_attention(X(lib), Y(lib), Y(lib), M(lib).long()),
     "heads": lambda lib, F: F.scaled_dot_product_attention(HEADS(lib), HEADS(lib)[:, :3], KEYS(lib), enable_gqa=True),
+    "values in blocks": lambda lib, F: long_causal(lib, F, X(lib), 200, 180),
     "probability": lambda lib, F: F.scaled_dot_product_attention(X(lib), Y(lib), Y(lib), dropout_p=2.0),
 }
 # The type of the error is torch's, and the message says more, or says the same better.
