@@ -2,7 +2,7 @@
 //
 // Convolutions of one, two or three dimensions and their transposed form: checks, shapes, and the ops by which people
 // call them. conv2d and its relatives bring their arguments into the form of `convolution`, which autograd records.
-// Left out: the choice among libraries (_convolution and its flags), conv_tbc, and names for single backends.
+// Left out: the choice among libraries (_convolution and its flags), and names for single backends.
 #include <ATen/native/Convolution.h>
 
 #include <ATen/Functions.h>
@@ -349,7 +349,8 @@ static Tensor convolution_same(const Tensor& input, const Tensor& weight, const 
   const int64_t dims = weight.dim() - 2;
   TORCH_CHECK(dims > 0, "weight should have at least three dimensions");
   TORCH_CHECK(groups > 0, "non-positive groups is not supported");
-  TORCH_CHECK(!any_below(weight.sizes(), 1), "weight should have positive sizes, but got ", weight.sizes());
+  TORCH_CHECK(!any_below(pixel_sizes(weight.sizes()), 1), "weight should have positive sizes, but got ",
+              weight.sizes());
   TORCH_CHECK(static_cast<int64_t>(stride.size()) == dims || stride.size() == 1, "stride cannot broadcast to ", dims,
               " dimensions");
   TORCH_CHECK(static_cast<int64_t>(dilation.size()) == dims || dilation.size() == 1, "dilation cannot broadcast to ",
@@ -390,7 +391,8 @@ static Tensor conv_padding(const Tensor& input, const Tensor& weight, const Opti
 }
 
 // The convolution of aten/src/ATen/native/ConvolutionTBC.cpp, whose tensors have the time first.
-// self: (T, B, C); weight: (K, C, F); bias: (F). Returns (T + 2 pad - K + 1, B, F).
+// self: (T, B, C); weight: (K, C, F); bias: (F). Returns (T + 2 pad - K + 1, B, F). A negative padding takes steps
+// away.
 static Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& bias, int64_t pad) {
   TORCH_CHECK(self.dim() == 3, "Input must have 3 dims: time, batch, in_channel");
   TORCH_CHECK(weight.dim() == 3, "Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.");
@@ -399,9 +401,22 @@ static Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& b
               "Input dim 2 (input channels) is not == dim 1 in the weight tensor (input channels)");
   TORCH_CHECK(weight.sizes()[2] == bias.sizes()[0],
               "Bias size must equal dim 2 in the weight tensor (output channels).");
-  const Tensor result = at::convolution(at::permute(self, {1, 2, 0}), at::permute(weight, {2, 1, 0}), bias, {1}, {pad},
-                                        {1}, /*transposed=*/false, {0}, 1);
-  return at::clone(at::permute(result, {2, 0, 1}), MemoryFormat::Contiguous);
+  const int64_t steps = checked_multiply_add(2, pad, self.sizes()[0]) - weight.sizes()[0] + 1;
+  TORCH_CHECK(steps >= 0, "Trying to create tensor with negative dimension ", steps, ": the kernel has ",
+              weight.sizes()[0], " steps of time, and the padded input ", steps + weight.sizes()[0] - 1);
+  const DimVector sizes{steps, self.sizes()[1], weight.sizes()[2]};
+  const Tensor like_self = at::to(bias, self.scalar_type());
+  const Tensor result = at::clone(at::expand(like_self, sizes), MemoryFormat::Contiguous);
+  for (int64_t k = 0; k < weight.sizes()[0]; k++) { // the step that tap k lays on the result's first is k - pad
+    const int64_t from = std::max<int64_t>(k - pad, 0), to = std::max<int64_t>(pad - k, 0);
+    const int64_t count = std::min(self.sizes()[0] + pad - k, steps) - to;
+    if (count > 0) {
+      const Tensor products = at::matmul(at::narrow(self, 0, from, count), at::select(weight, 0, k));
+      Tensor place = at::narrow(result, 0, to, count);
+      at::add_(place, products);
+    }
+  }
+  return result;
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

@@ -439,7 +439,10 @@ template <typename T>
 void backward_input(Rung rung, T* dx, const T* dy, const T* w, const T* bias, const ConvShape& s) {
   if constexpr (has_tiles<T>) {
     if (rung == Rung::Tiled) {
-      return backward_input_tiled(dx, dy, w, bias, s);
+      if (backward_input_tiled(dx, dy, w, bias, s)) {
+        return;
+      }
+      rung = Rung::Unfolded;
     }
   }
   const auto f = rung == Rung::Naive    ? backward_input_naive<T>

@@ -216,19 +216,23 @@ TARGET_CLONES static void dot_tiles(T* sums, int64_t sums_pitch, const T* dy, in
 #endif
 
 // The weights in the order in which the tiles read them: group, block of kTallest output channels, term, channel.
-// get(g, m, term) returns the weight of an output channel and a term; a term is an input channel and a tap.
+// get(g, m, term) returns the weight of an output channel and a term; a term is an input channel and a tap. Returns
+// whether all weights are finite.
 template <typename T, typename F>
-void pack_weights(T* packed, const ConvShape& s, const F& get) {
+bool pack_weights(T* packed, const ConvShape& s, const F& get) {
   const int64_t terms = s.in_channels * s.kernel_size(), M = s.out_channels;
+  T zero = 0; // becomes NaN at the first weight that is not finite
   for (int64_t g = 0; g < s.groups; g++) {
     for (int64_t m = 0; m < M; m += kTallest) {
       for (int64_t term = 0; term < terms; term++) {
-        for (int64_t h = m; h < std::min(m + kTallest, M); h++) {
-          *packed++ = get(g, h, term);
+        for (int64_t h = m; h < std::min(m + kTallest, M); h++, packed++) {
+          *packed = get(g, h, term);
+          zero += *packed * 0;
         }
       }
     }
   }
+  return zero == 0;
 }
 
 template <typename T>
@@ -284,9 +288,10 @@ void forward_tiled(T* y, const T* x, const T* w, const T* bias, const ConvShape&
 }
 
 // The gradient of the input is a convolution of dy with the kernel turned around: where an output pixel read an input
-// pixel through the first tap, the input pixel collects from it through the last.
+// pixel through the first tap, the input pixel collects from it through the last. Around dy are zeros, and 0 times an
+// infinite weight would be NaN: returns false, with nothing computed, if any weight is not finite.
 template <typename T>
-void backward_input_tiled(T* dx, const T* dy, const T* w, const T* bias, const ConvShape& s) {
+bool backward_input_tiled(T* dx, const T* dy, const T* w, const T* bias, const ConvShape& s) {
   ConvShape back = s;
   std::swap(back.in_channels, back.out_channels);
   std::swap(back.input, back.output);
@@ -295,11 +300,14 @@ void backward_input_tiled(T* dx, const T* dy, const T* w, const T* bias, const C
   }
   const int64_t C = s.in_channels, M = s.out_channels, taps = s.kernel_size();
   Scratch<T> packed(s.groups * M * C * taps);
-  pack_weights(packed.begin(), back, [&](int64_t g, int64_t c, int64_t term) {
+  const bool finite = pack_weights(packed.begin(), back, [&](int64_t g, int64_t c, int64_t term) {
     const int64_t m = term / taps, k = taps - 1 - term % taps;
     return w[((g * M + m) * C + c) * taps + k];
   });
-  sum_of_tiles(dx, dy, packed.begin(), bias, back);
+  if (finite) {
+    sum_of_tiles(dx, dy, packed.begin(), bias, back);
+  }
+  return finite;
 }
 
 // Whether tiles are quicker than a matrix product for the gradient of the weight: the product is slow if its matrix has
