@@ -33,6 +33,18 @@ void softmax_strided(scalar_t* out, const scalar_t* in, int64_t n, int64_t step)
   }
 }
 
+// e^x for x <= 0, as in vec_exp, but 2^n in one factor: results below 2^-126, among them all subnormal numbers, are 0.
+VECTOR_MATH float exp_of_negative(float x) {
+  constexpr float kShift = 12582912.f + 127.f;
+  const float sum = x * 1.44269504088896341f + kShift, n = sum - kShift;
+  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  const float p = exp_minus_one_series(r) + 1.f;
+  return x < -87.3f ? 0.f : p * pow2_of_low_bits(bits_of(sum));
+}
+VECTOR_MATH double exp_of_negative(double x) {
+  return vec_exp(x);
+}
+
 constexpr int64_t kShort = 16; // a shorter row does not fill a vector
 
 // Rows of n < kShort dense elements: the exponentials of many rows are computed in one pass.
@@ -56,7 +68,7 @@ TARGET_CLONES static void softmax_short_rows(scalar_t* out, const scalar_t* in, 
     }
 #pragma omp simd
     for (int64_t k = 0; k < length; k++) {
-      powers[k] = vec_exp(powers[k]);
+      powers[k] = exp_of_negative(powers[k]);
     }
     for (int64_t row = 0; row < length; row += n) {
       opmath_t sum = 0;
@@ -107,7 +119,7 @@ TARGET_CLONES static void softmax_rows(scalar_t* out, const scalar_t* in, int64_
       opmath_t part = 0;
 #pragma omp simd reduction(+ : part)
       for (int64_t k = begin; k < begin + length; k++) {
-        const opmath_t power = vec_exp(opmath_t(in[k]) - largest);
+        const opmath_t power = exp_of_negative(opmath_t(in[k]) - largest);
         powers[k] = power;
         part += power;
       }
@@ -150,7 +162,7 @@ TARGET_CLONES static void softmax_columns(scalar_t* out, const scalar_t* in, int
   }
   for (int64_t i = 0; i < n; i++) {
     for (int64_t c = 0; c < width; c++) {
-      const opmath_t power = vec_exp(opmath_t(in[i * step + c]) - largest[c]);
+      const opmath_t power = exp_of_negative(opmath_t(in[i * step + c]) - largest[c]);
       sum[c] += power;
       if constexpr (keeps_powers) {
         out[i * step + c] = power;
@@ -168,7 +180,7 @@ TARGET_CLONES static void softmax_columns(scalar_t* out, const scalar_t* in, int
       } else if constexpr (log) {
         out[at] = (opmath_t(in[at]) - largest[c]) - sum[c];
       } else {
-        out[at] = vec_exp(opmath_t(in[at]) - largest[c]) * sum[c];
+        out[at] = exp_of_negative(opmath_t(in[at]) - largest[c]) * sum[c];
       }
     }
   }
