@@ -3,6 +3,8 @@
 Mirrors: test/test_nn.py
 """
 
+import math
+
 import pytest
 
 import reftorch as torch
@@ -31,3 +33,19 @@ def test_the_gradient_of_factors_needs_one_dtype() -> None:
         aten._embedding_bag_per_sample_weights_backward(
             torch.ones(2, 3), weight, ROWS, torch.tensor([0, 2]), BAGS, 0, -1
         )
+
+
+def test_a_row_with_nan_is_not_scaled() -> None:
+    """Its norm is NaN, which is not larger than the limit."""
+    table = torch.tensor([[math.nan, 5.0], [3.0, 4.0]])
+    torch.embedding_renorm_(table, torch.tensor([0, 1]), 1.0, 2.0)
+    assert table[0, 1] == 5
+    assert table[1].norm() == pytest.approx(1)
+    with pytest.raises(IndexError):
+        torch.embedding_renorm_(table, torch.tensor([2]), 1.0, 2.0)
+
+
+def test_gradients_of_no_rows_have_any_shape() -> None:
+    assert (
+        aten.embedding_dense_backward(torch.ones(3, 0), torch.zeros(0, 1, dtype=torch.int64), 4, -1, False).sum() == 0
+    )

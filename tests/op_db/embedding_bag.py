@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.op_db.core import FLOATS, Input, Inputs, OpInfo, Sample
+from tests.op_db.core import FLOATS, Apart, Input, Inputs, OpInfo, Sample
 from tests.op_db.samples.unary import backward_op
 
 SUM, MEAN, MAX = range(3)
@@ -133,27 +133,134 @@ def renormed(make: Inputs) -> Iterator[Sample]:
         yield Sample((make(4), ints(0), 0.5, 1.0))
 
 
+def rows_elsewhere(sample: Sample) -> bool:
+    rows, count = sample.args[1].values, sample.args[2]
+    return bool(((rows < 0) | (rows >= count)).any())
+
+
+ROWS_ELSEWHERE = Apart(
+    "torch passes over gradients of rows that the table does not have, and counts them beyond memory",
+    when=rows_elsewhere,
+    crashes=True,
+)
+
+
+INTEGERS = Apart("torch adds integers, too, of which nothing has a gradient", says='"embedding_bag_backward" not')
+
+
+def no_bags(sample: Sample) -> bool:
+    weight, rows, begins, weights = (*(arg.values for arg in sample.args[:3]), sample.args[6:7])
+    if weight.ndim != 2 or rows.ndim != 1 or begins.ndim != 1 or not begins.size:
+        return True
+    if any(arg.layout != "contiguous" for arg in sample.args[1:3]):
+        return True  # whose strides torch passes over
+    other = isinstance(weights[0], Input) and weights[0].values.shape != rows.shape if weights else False
+    outside = ((rows < 0) | (rows >= len(weight))).any() or (begins < 0).any() or (begins > len(rows)).any()
+    return bool(other or outside or (np.diff(begins) < 0).any() or (begins.size and begins[0] != 0))
+
+
+NO_BAGS = Apart(
+    "torch takes numbers that are no rows or no begins of bags for what lies in memory there",
+    when=no_bags,
+    crashes=True,
+)
+
+
+def other_bags(sample: Sample) -> bool:
+    """Whether grad, indices, offset2bag, bag_size, maximum_indices, num_weights, ... are not of the same bags."""
+    if any(arg.layout != "contiguous" for arg in sample.args[1:5]):
+        return True
+    grad, rows, bag_of, sizes, places = (arg.values for arg in sample.args[:5])
+    count, weights = sample.args[5], sample.args[8]
+    shapes = grad.ndim != 2 or rows.ndim != 1 or bag_of.shape != rows.shape or sizes.shape != grad.shape[:1]
+    shapes = shapes or places.shape != grad.shape or (isinstance(weights, Input) and weights.values.shape != rows.shape)
+    if shapes:
+        return True
+    outside = ((rows < 0) | (rows >= count)).any() or ((bag_of < 0) | (bag_of >= len(grad))).any()
+    return bool(outside or ((places < 0) | (places >= count)).any())
+
+
+def other_sample_bags(sample: Sample) -> bool:
+    if any(arg.layout != "contiguous" for arg in sample.args[2:5]):
+        return True
+    grad, weight, rows, begins, bag_of = (arg.values for arg in sample.args[:5])
+    if grad.ndim != 2 or weight.ndim != 2 or rows.ndim != 1 or bag_of.shape != rows.shape:
+        return True
+    if begins.ndim != 1:
+        return True
+    outside = ((rows < 0) | (rows >= len(weight))).any() or ((bag_of < 0) | (bag_of >= len(grad))).any()
+    return bool(outside or grad.shape[1] != weight.shape[1])
+
+
+def other_begins(sample: Sample) -> bool:
+    begins = sample.args[2]
+    return begins.values.ndim != 1 or begins.layout != "contiguous" or other_bags(of_dense(sample))
+
+
+def of_dense(sample: Sample) -> Sample:
+    return Sample((*sample.args[:2], *sample.args[3:9], *sample.args[10:]))
+
+
+OTHER_BAGS = "torch reads and writes beyond memory where the arguments are not of the same bags"
+
 # torch has no second derivatives of bags.
 COMMON = {"dtypes": FLOATS, "out": False, "torch_gradient": False}
 
 ROWS = [
     OpInfo("embedding", rows, gradcheck=False),  # differences see the row that padding_idx names
     OpInfo(
-        "embedding_dense_backward", row_gradients, call=backward("embedding_dense_backward"), dtypes=FLOATS, out=False
+        "embedding_dense_backward",
+        row_gradients,
+        call=backward("embedding_dense_backward"),
+        dtypes=FLOATS,
+        out=False,
+        apart=(ROWS_ELSEWHERE, INTEGERS),
     ),
-    OpInfo("embedding_backward", more_row_gradients, call=backward("embedding_backward"), dtypes=FLOATS, out=False),
-    OpInfo("_embedding_bag", calls, call=rows_of_bags("_embedding_bag"), **COMMON),
-    OpInfo("embedding_bag.padding_idx embedding_bag", public_calls, call=rows_of_bags("embedding_bag"), **COMMON),
+    OpInfo(
+        "embedding_backward",
+        more_row_gradients,
+        call=backward("embedding_backward"),
+        dtypes=FLOATS,
+        out=False,
+        apart=(ROWS_ELSEWHERE, INTEGERS),
+    ),
+    OpInfo("_embedding_bag", calls, call=rows_of_bags("_embedding_bag"), apart=(NO_BAGS,), **COMMON),
+    OpInfo(
+        "embedding_bag.padding_idx embedding_bag",
+        public_calls,
+        call=rows_of_bags("embedding_bag"),
+        apart=(NO_BAGS,),
+        **COMMON,
+    ),
 ]
 VALUES = [
     OpInfo("embedding_renorm_", renormed, out=False),
-    OpInfo("_embedding_bag_forward_only", calls, call=rows_of_bags("_embedding_bag_forward_only"), **COMMON),
-    OpInfo("_embedding_bag_dense_backward", dense_backwards, call=backward("_embedding_bag_dense_backward"), **COMMON),
+    OpInfo(
+        "_embedding_bag_forward_only",
+        calls,
+        call=rows_of_bags("_embedding_bag_forward_only"),
+        apart=(NO_BAGS,),
+        **COMMON,
+    ),
+    OpInfo(
+        "_embedding_bag_dense_backward",
+        dense_backwards,
+        call=backward("_embedding_bag_dense_backward"),
+        apart=(Apart(OTHER_BAGS, when=other_bags, crashes=True),),
+        **COMMON,
+    ),
     OpInfo(
         "_embedding_bag_per_sample_weights_backward",
         samples_backwards,
         call=backward("_embedding_bag_per_sample_weights_backward"),
+        apart=(Apart(OTHER_BAGS, when=other_sample_bags, crashes=True),),
         **COMMON,
     ),
-    OpInfo("_embedding_bag_backward", backwards, call=backward("_embedding_bag_backward"), **COMMON),
+    OpInfo(
+        "_embedding_bag_backward",
+        backwards,
+        call=backward("_embedding_bag_backward"),
+        apart=(Apart(OTHER_BAGS, when=other_begins, crashes=True),),
+        **COMMON,
+    ),
 ]

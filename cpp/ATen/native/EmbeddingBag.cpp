@@ -203,18 +203,16 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t, bool, boo
   return at::reshape(at::index_select(weight, 0, at::reshape(indices, {-1})), sizes);
 }
 
-// grad: (*, D); indices: (*). Adds each gradient to its row of the result, (V, D): the gradient of bags of one row. The
-// row padding_idx stays 0. With scale_grad_by_freq, a gradient is divided by the number of times its row is looked up.
+// grad: (*, D), or of any shape with as many rows of D elements; indices: (*). Adds each gradient to its row of the
+// result, (V, D): the gradient of bags of one row. The row padding_idx stays 0. With scale_grad_by_freq, a gradient is
+// divided by the number of times its row is looked up.
 Tensor embedding_dense_backward(const Tensor& grad, const Tensor& indices, int64_t num_weights, int64_t padding_idx,
                                 bool scale_grad_by_freq) {
   check_rows(indices, "embedding_backward");
-  TORCH_CHECK(grad.dim() == indices.dim() + 1,
-              "embedding_dense_backward: expected grad with one dimension more than indices, but got shapes ",
-              grad.sizes(), " and ", indices.sizes());
-  const int64_t N = indices.numel();
+  const int64_t N = indices.numel(), D = grad.size(-1);
   const Tensor rows = at::reshape(indices, {-1});
   const Tensor ones = at::ones_like(rows), bags = at::cumsum(ones, 0, kLong);
-  return at::_embedding_bag_dense_backward(at::reshape(grad, {N, grad.sizes().back()}), rows,
+  return at::_embedding_bag_dense_backward(at::reshape(grad, {N, D}), rows,
                                            at::sub(bags, detail::wrapped_scalar_tensor(1)), ones, ones, num_weights,
                                            scale_grad_by_freq, 0, std::nullopt, padding_idx);
 }
@@ -225,8 +223,8 @@ Tensor embedding_backward(const Tensor& grad, const Tensor& indices, int64_t num
   return at::embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
 }
 
-// Scales the rows that are looked up, in place, so that their norms are at most max_norm. A row that is looked up twice
-// is computed twice from its old value, and both writes store the same numbers.
+// Scales the rows that are looked up, in place, so that their norms are at most max_norm. A row whose norm is NaN
+// stays. A row that is looked up twice is computed twice from its old value, and both writes store the same numbers.
 Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, double norm_type) {
   TORCH_CHECK(self.dim() == 2, "Expected 2-dimensional tensor, but got ", self.dim(),
               "-dimensional tensor for argument #1 'self' (while checking arguments for embedding_renorm_)");
@@ -235,12 +233,12 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, 
     return self;
   }
   const Tensor rows = at::to(at::reshape(indices, {-1}), kLong);
-  const Tensor values = at::index_select(self, 0, rows);
+  const std::vector<Tensor> places = {rows};
+  const Tensor values = at::index(self, places);
   const Tensor norms = at::norm(values, Scalar(norm_type), {1}, /*keepdim=*/true);
   const Tensor largest = detail::wrapped_scalar_tensor(max_norm);
   const Tensor scale = at::mul(at::reciprocal(at::add(norms, detail::wrapped_scalar_tensor(1e-7))), largest);
-  const std::vector<Tensor> places = {rows};
-  at::index_put_(self, places, at::where(at::le(norms, largest), values, at::mul(values, scale)));
+  at::index_put_(self, places, at::where(at::lt(largest, norms), at::mul(values, scale), values));
   return self;
 }
 
