@@ -27,7 +27,7 @@ GridSamplerOptions checked_options(int64_t interpolation, int64_t padding, bool 
 void check_grid_sampler(const Tensor& input, const Tensor& grid, int64_t dims, const GridSamplerOptions& options) {
   TORCH_CHECK(input.device() == grid.device(), "grid_sampler(): expected input and grid to be on same device, but ",
               "input is on ", input.device(), " and grid is on ", grid.device());
-  TORCH_CHECK(input.dim() > 0 && grid.dim() > 0 && input.sizes()[0] == grid.sizes()[0],
+  TORCH_CHECK(input.size(0) == grid.size(0),
               "grid_sampler(): expected grid and input to have same batch size, but got input with sizes ",
               input.sizes(), " and grid with sizes ", grid.sizes());
   TORCH_CHECK(grid.sizes().back() == input.dim() - 2, "grid_sampler(): expected grid to have size ", input.dim() - 2,

@@ -117,11 +117,11 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm_backward(const Tensor& grad
 // input: (N, C, *)
 Tensor group_norm(const Tensor& input, int64_t num_groups, const OptionalTensor& weight, const OptionalTensor& bias,
                   double eps, bool cudnn_enabled) {
-  TORCH_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ", input.dim());
+  const int64_t N = input.size(0), C = input.size(1); // raise IndexError for an input with fewer dimensions
   const IntArrayRef sizes = input.sizes();
-  check_group_norm_inputs(input, weight, bias, sizes[1], num_groups);
+  check_group_norm_inputs(input, weight, bias, C, num_groups);
   const int64_t pixels = c10::multiply_integers(sizes.slice(2, sizes.size() - 2));
-  return std::get<0>(at::native_group_norm(input, weight, bias, sizes[0], sizes[1], pixels, num_groups, eps));
+  return std::get<0>(at::native_group_norm(input, weight, bias, N, C, pixels, num_groups, eps));
 }
 
 } // namespace

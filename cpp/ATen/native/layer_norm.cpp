@@ -136,10 +136,9 @@ static Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, cons
 }
 
 // Returns the result and rrms = 1 / sqrt(mean(x^2) + eps), whose normalized dimensions have size 1. By default, eps is
-// the epsilon of the computing dtype.
+// the epsilon of the computing dtype. The sizes are checked in rms_norm; here weight is broadcast, as in PyTorch.
 static std::tuple<Tensor, Tensor> _fused_rms_norm(const Tensor& input, IntArrayRef normalized_shape,
                                                   const OptionalTensor& weight, std::optional<double> eps) {
-  check_layer_norm_inputs(input, normalized_shape, or_undefined(weight), Tensor());
   const ScalarType computing = computing_dtype(input.scalar_type());
   const double smallest = computing == kDouble ? std::numeric_limits<double>::epsilon()
                                                : static_cast<double>(std::numeric_limits<float>::epsilon());
@@ -157,6 +156,9 @@ static std::tuple<Tensor, Tensor> _fused_rms_norm(const Tensor& input, IntArrayR
 
 static Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const OptionalTensor& weight,
                        std::optional<double> eps) {
+  TORCH_CHECK_VALUE(input.dim() >= static_cast<int64_t>(normalized_shape.size()), "Input tensor must have at least ",
+                    normalized_shape.size(), " dimensions, but got ", input.dim());
+  check_layer_norm_inputs(input, normalized_shape, or_undefined(weight), Tensor());
   return std::get<0>(at::_fused_rms_norm(input, normalized_shape, weight, eps));
 }
 

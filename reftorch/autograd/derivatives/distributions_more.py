@@ -19,7 +19,7 @@ for _op in ("exponential_", "geometric_", "cauchy_", "log_normal_", "poisson"):
 
 derivative("binomial", prob=lambda grad: _zeros_like(grad))
 
-derivative("_standard_gamma", self=lambda grad, self, result: grad * _fn._standard_gamma_grad(self, result))
+derivative("_standard_gamma", self=lambda grad, self, result: grad * _fn._standard_gamma_grad(self, result.detach()))
 
 
 def _refuse_second_derivative(grad: Any) -> Any:

@@ -57,6 +57,12 @@ void gamma_kernel(TensorIterator& iter, const OptionalGenerator& gen) {
   });
 }
 
+// The derivative of the logarithm of the gamma function. At its poles, 0 and the negative integers, the formulas below
+// take it for +inf, as PyTorch's do.
+double digamma(double x) {
+  return x <= 0 && x == std::floor(x) ? std::numeric_limits<double>::infinity() : calc_digamma(x);
+}
+
 // --- the derivative of a gamma sample --------------------------------------------------------------------------------
 
 // x is small: the first terms of the series of the incomplete gamma function, F = x^a / Gamma(a) sum (-x)^i / (i! (a +
@@ -69,7 +75,7 @@ double gamma_grad_series(double alpha, double x) {
     sum_of_squares += term / ((alpha + i) * (alpha + i));
   }
   const double power = std::pow(x, alpha), density = std::pow(x, alpha - 1) * std::exp(-x);
-  const double slope = (std::log(x) - calc_digamma(alpha)) * power * sum - power * sum_of_squares;
+  const double slope = (std::log(x) - digamma(alpha)) * power * sum - power * sum_of_squares;
   const double result = -slope / density;
   return std::isnan(result) ? 0 : result;
 }
@@ -131,7 +137,7 @@ void gamma_grad_kernel(TensorIterator& iter) {
 
 // x is near 0: a series in x, by alpha.
 double beta_grad_alpha_small(double x, double alpha, double beta) {
-  const double factor = calc_digamma(alpha) - calc_digamma(alpha + beta) - std::log(x);
+  const double factor = digamma(alpha) - digamma(alpha + beta) - std::log(x);
   double term = 1, series = 1 / alpha * (factor + 1 / alpha);
   for (int i = 1; i <= 10; i++) {
     term *= (i - beta) * x / i;
@@ -143,7 +149,7 @@ double beta_grad_alpha_small(double x, double alpha, double beta) {
 
 // x is near 0: the series by the other parameter. For an element near 1, 1 - x is such an x.
 double beta_grad_beta_small(double x, double alpha, double beta) {
-  const double factor = calc_digamma(alpha + beta) - calc_digamma(beta);
+  const double factor = digamma(alpha + beta) - digamma(beta);
   double term = 1, product = 1, product_slope = 0, series = factor / alpha;
   for (int i = 1; i <= 8; i++) { // product = (beta - 1) ... (beta - i), and its derivative by beta
     term *= -x / i;
@@ -216,7 +222,7 @@ double beta_grad_alpha_rational(double x, double alpha, double total) {
       }
     }
   }
-  const double approximation = x * (calc_digamma(total) - calc_digamma(alpha)) / (total - alpha);
+  const double approximation = x * (digamma(total) - digamma(alpha)) / (total - alpha);
   return sums[0] / sums[1] * approximation;
 }
 
