@@ -7,7 +7,7 @@ Leaves out: complex inputs.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.op_db.core import Inputs, OpInfo, Sample
+from tests.op_db.core import Apart, Inputs, OpInfo, Sample
 from tests.op_db.max_pooling import PIXELS, adaptive, at_op
 
 # kernel_size, stride, padding, ceil_mode, count_include_pad
@@ -65,6 +65,18 @@ def adaptive_backwards(dims: int) -> Callable[[Inputs], Iterator[Sample]]:
     return samples
 
 
+def other_planes(dims: int) -> Apart:
+    def when(sample: Sample) -> bool:
+        grad, x = (arg.values.shape for arg in sample.args)
+        return len(grad) > dims + 2 or len(x) > dims + 2 or grad[:-dims] != x[:-dims]
+
+    return Apart(
+        "torch takes gradients of other planes than the input has, and reads and writes beyond memory",
+        when=when,
+        crashes=True,
+    )
+
+
 def adaptive_means(dims: int) -> Callable[[Inputs], Iterator[Sample]]:
     return lambda make: adaptive(dims)(make) if make.is_float else iter(())
 
@@ -83,6 +95,7 @@ ROWS = [
                 adaptive_backwards(dims),
                 call=at_op(f"_adaptive_avg_pool{dims}d_backward"),
                 out=False,
+                apart=(other_planes(dims),),
             ),
         )
     ),

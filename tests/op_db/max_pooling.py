@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.op_db.core import NAN, Input, Inputs, OpInfo, Sample
+from tests.op_db.core import NAN, Apart, Input, Inputs, OpInfo, Sample
 
 # kernel_size, stride, padding, dilation, ceil_mode
 WINDOWS: tuple[tuple[Any, ...], ...] = (
@@ -131,6 +131,15 @@ def with_samples(dims: int) -> Callable[..., Any]:
     return call
 
 
+NO_WINDOWS = tuple(
+    Apart("torch's backward takes windows that do not fit, which its forward refuses", says=words)
+    for words in ("too large relative to input", "kernel_size should be greater than zero", "Output size is too small")
+)
+EMPTY_WINDOW = Apart(
+    "torch takes windows without elements, which have no largest one", says="kernel_size should be greater than zero"
+)
+
+
 def fractional_backwards(dims: int) -> Callable[[Inputs], Iterator[Sample]]:
     def samples(make: Inputs) -> Iterator[Sample]:
         if not make.is_float:
@@ -141,6 +150,21 @@ def fractional_backwards(dims: int) -> Callable[[Inputs], Iterator[Sample]]:
         yield Sample((make(1, 1, *one), make(1, 1, *two), two, one, places((1, 1, *one), 2**dims)))
 
     return samples
+
+
+def places_of(dims: int) -> Apart:
+    """For a gradient, an input, and as the last argument the places that the elements came from."""
+
+    def when(sample: Sample) -> bool:
+        grad, x, at = sample.args[0].values, sample.args[1].values, sample.args[-1].values
+        if x.ndim not in (dims + 1, dims + 2):
+            return bool(grad.ndim > 1 or x.ndim > 1)
+        pixels = int(np.prod(x.shape[-dims:]))
+        return bool(
+            grad.shape != at.shape or grad.shape[:-dims] != x.shape[:-dims] or ((at < 0) | (at >= pixels)).any()
+        )
+
+    return Apart("torch writes beyond memory where the places are not those of the input", when=when, crashes=True)
 
 
 def at_op(name: str) -> Callable[..., Any]:
@@ -156,25 +180,38 @@ ROWS = [
             OpInfo(f"max_pool{dims}d_with_indices", pools(dims), out=False),
             OpInfo(f"max_pool{dims}d", pools(dims), out=False),
             OpInfo(f"adaptive_max_pool{dims}d", adaptive(dims), out=False),
-            OpInfo(f"fractional_max_pool{dims}d", fractional(dims), call=with_samples(dims), out=False),
-            OpInfo(f"max_unpool{dims}d", unpools(dims)),
+            OpInfo(
+                f"fractional_max_pool{dims}d",
+                fractional(dims),
+                call=with_samples(dims),
+                out=False,
+                apart=(EMPTY_WINDOW,),
+            ),
+            OpInfo(
+                f"max_unpool{dims}d",
+                unpools(dims),
+                apart=(Apart("torch's gradient of a transposed input fails", says="view size is not compatible"),),
+            ),
             OpInfo(
                 f"max_pool{dims}d_with_indices_backward",
                 backwards(dims),
                 call=at_op(f"max_pool{dims}d_with_indices_backward"),
                 out=False,
+                apart=(places_of(dims), *NO_WINDOWS),
             ),
             OpInfo(
                 f"adaptive_max_pool{dims}d_backward",
                 adaptive_backwards(dims),
                 call=at_op(f"adaptive_max_pool{dims}d_backward"),
                 out=False,
+                apart=(places_of(dims), *NO_WINDOWS),
             ),
             OpInfo(
                 f"fractional_max_pool{dims}d_backward",
                 fractional_backwards(dims),
                 call=at_op(f"fractional_max_pool{dims}d_backward"),
                 out=False,
+                apart=(places_of(dims), *NO_WINDOWS),
                 torch_gradient=False,
             ),
         )

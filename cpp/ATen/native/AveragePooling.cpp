@@ -88,7 +88,7 @@ static Tensor _adaptive_avg_pool(const Tensor& self, IntArrayRef output_size) {
   TORCH_CHECK(output_size.size() == dims, op, ": output_size must be ", dims);
   TORCH_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, op, "(): Expected ", dims + 1, "D or ", dims + 2,
               "D tensor, but got ", self.sizes());
-  for (int64_t d = self.dim() - dims; d < self.dim(); d++) {
+  for (int64_t d = dims == 2 ? self.dim() - 2 : 1; d < self.dim(); d++) { // in 3D, no channels is an error, too
     TORCH_CHECK(self.sizes()[d] > 0, op,
                 "(): Expected input to have non-zero size for non-batch dimensions, but input has sizes ", self.sizes(),
                 " with dimension ", d, " being empty");
@@ -99,6 +99,16 @@ static Tensor _adaptive_avg_pool(const Tensor& self, IntArrayRef output_size) {
 template <int dims>
 static Tensor _adaptive_avg_pool_backward(const Tensor& grad_output, const Tensor& self) {
   const std::string op = "adaptive_avg_pool" + std::to_string(dims) + "d_backward";
+  TORCH_CHECK(dims == 3 || self.dim() == grad_output.dim(), op, ": Expected dimensions ", self.dim(),
+              " for `gradOutput` but got dimensions ", grad_output.dim());
+  for (int64_t d = 1; d < grad_output.dim(); d++) {
+    TORCH_CHECK(grad_output.sizes()[d] > 0, op,
+                "(): Expected grad_output to have non-zero size for non-batch dimensions, but grad_output has sizes ",
+                grad_output.sizes(), " with dimension ", d, " being empty");
+  }
+  if (dims == 3) {
+    self.size(-4); // raises IndexError for a tensor with fewer dimensions, as in PyTorch
+  }
   TORCH_CHECK((self.dim() == dims + 1 || self.dim() == dims + 2) && grad_output.dim() == self.dim(), op,
               "(): Expected ", dims + 1, "D or ", dims + 2, "D grad_output and input, but got ", grad_output.sizes(),
               " and ", self.sizes());
@@ -116,7 +126,7 @@ static Tensor adaptive_avg_pool(const Tensor& self, IntArrayRef output_size) {
                 "but received ", output_size);
   }
   const bool to_one = std::all_of(output_size.begin(), output_size.end(), [](int64_t size) { return size == 1; });
-  if (to_one && self.is_floating_point() && (self.dim() == dims + 1 || self.dim() == dims + 2) && self.numel() > 0) {
+  if (to_one) {
     const Tensor mean = dims == 2 ? at::mean(self, IntArrayRef({-1, -2}), /*keepdim=*/true)
                                   : at::mean(self, IntArrayRef({-1, -2, -3}), /*keepdim=*/true);
     const bool channels_last =

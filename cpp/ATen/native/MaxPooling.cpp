@@ -251,7 +251,7 @@ static TwoTensors adaptive_max_pool(const Tensor& self, IntArrayRef output_size)
   const std::string op = "adaptive_max_pool" + std::to_string(dims) + "d";
   TORCH_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, op, "(): Expected ", dims + 1, "D or ", dims + 2,
               "D tensor, but got: ", self.sizes());
-  for (int64_t d = self.dim() - dims - 1; d < self.dim(); d++) {
+  for (int64_t d = 1; d < self.dim(); d++) { // the first dimension may be empty, also where that are the channels
     TORCH_CHECK(self.sizes()[d] > 0, op,
                 "(): Expected input to have non-zero size for non-batch dimensions, but input has sizes ", self.sizes(),
                 " with dimension ", d, " being empty");
@@ -263,6 +263,11 @@ static TwoTensors adaptive_max_pool(const Tensor& self, IntArrayRef output_size)
 template <int dims>
 static Tensor adaptive_max_pool_backward(const Tensor& grad_output, const Tensor& self, const Tensor& indices) {
   const std::string op = "adaptive_max_pool" + std::to_string(dims) + "d_backward";
+  for (int64_t d = 1; d < grad_output.dim(); d++) {
+    TORCH_CHECK(grad_output.sizes()[d] > 0, op,
+                "(): Expected grad_output to have non-zero size for non-batch dimensions, but grad_output has sizes ",
+                grad_output.sizes(), " with dimension ", d, " being empty");
+  }
   TORCH_CHECK((self.dim() == dims + 1 || self.dim() == dims + 2) && grad_output.dim() == self.dim(), op,
               "(): Expected ", dims + 1, "D or ", dims + 2, "D grad_output and input, but got ", grad_output.sizes(),
               " and ", self.sizes());
@@ -330,6 +335,8 @@ static TwoTensors fractional_max_pool(const Tensor& self, IntArrayRef kernel_siz
 template <int dims>
 static Tensor fractional_max_pool_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size,
                                            IntArrayRef output_size, const Tensor& indices) {
+  self.size(0); // both raise IndexError for a tensor with fewer dimensions, as in PyTorch
+  self.size(1);
   return run_max_pool_backward("fractional_max_pool_backward", grad_output, self, indices,
                                fractional_pool_shape<dims>(self, kernel_size, output_size, /*is_backward=*/true), dims);
 }
@@ -345,6 +352,8 @@ static Tensor run_max_unpool(const Tensor& self, const Tensor& indices, IntArray
               dims == 2 ? "" : "depth, ", "height, width) in output_size, but got ", output_size.size(), " elements.");
   TORCH_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, "Input to ", op, " should be a ", dims + 1, "d or ",
               dims + 2, "d Tensor, but got a tensor with ", self.dim(), " dimensions.");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"max_unpool", dims, "d\" not implemented for '",
+                              self.scalar_type(), "'");
   TORCH_CHECK(self.sizes() == indices.sizes(), "Expected shape of indices to be same as that of the input tensor (",
               self.sizes(), ") but got indices tensor with shape: ", indices.sizes());
   for (int64_t d = self.dim() - dims - 1; d < self.dim(); d++) {
@@ -360,6 +369,9 @@ static Tensor run_max_unpool(const Tensor& self, const Tensor& indices, IntArray
     sizes[self.dim() - dims + d] = output_size[d];
   }
   const Tensor result = empty_pooled(sizes, self.scalar_type(), self);
+  if (result.numel() == 0) { // there is no place, and PyTorch takes any
+    return result;
+  }
   max_unpool_stub(self.device().type(), result, self.contiguous(), indices.contiguous(), shape);
   return in_format_of(result, self);
 }
