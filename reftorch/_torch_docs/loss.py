@@ -100,3 +100,54 @@ Example:
     tensor([0.5000, 2.0000])
 """,
 )
+
+_PAIR = """Args:
+    weight: weight of each element, of a shape that broadcasts; None means ones.
+    reduction: 0 for the loss of each element, 1 for the mean, 2 for the sum."""
+
+add_docstr(
+    "binary_cross_entropy",
+    rf"""
+Return :math:`-w (y \log x + (1 - y) \log(1 - x))`. The public name is ``torch.nn.functional.binary_cross_entropy``.
+
+{_PAIR}
+
+Shape: no dimensions; with reduction 0, the shape of ``input``.
+
+Raises:
+    RuntimeError: a number is not between 0 and 1.
+
+Example:
+    >>> torch._C._nn.binary_cross_entropy(torch.tensor([0.5, 0.0]), torch.tensor([1.0, 0.0]), None, 1)
+    tensor(0.3466)
+""",
+)
+add_docstr(
+    "binary_cross_entropy_backward",
+    f"""
+Return the gradient of :func:`binary_cross_entropy` with respect to its input.
+
+{_PAIR}
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch.ops.aten.binary_cross_entropy_backward(torch.ones(1), torch.tensor([0.5]), torch.tensor([1.0]))
+    tensor([-2.])
+""",
+)
+add_docstr(
+    "binary_cross_entropy_with_logits",
+    f"""
+Return the cross entropy of scores: :func:`binary_cross_entropy` of their sigmoid, computed without overflow.
+
+{_PAIR}
+    pos_weight: weight of the positive examples, of a shape that broadcasts; None means ones.
+
+Shape: no dimensions; with reduction 0, the shape of ``input``.
+
+Example:
+    >>> torch.ops.aten.binary_cross_entropy_with_logits(torch.tensor([0.0, 2.0]), torch.tensor([1.0, 1.0]))
+    tensor(0.4100)
+""",
+)

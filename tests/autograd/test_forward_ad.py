@@ -38,6 +38,11 @@ NO_TRICK = {
     "native_batch_norm": "not differentiable with respect to argument 'running_mean'",
     "batch_norm": "not differentiable with respect to argument 'running_mean'",
     "instance_norm": "not differentiable with respect to argument 'running_mean'",
+    "nll_loss2d": "not differentiable with respect to argument 'weight'",
+    "nll_loss_nd": "not differentiable with respect to argument 'weight'",
+    "binary_cross_entropy": "not differentiable with respect to argument 'weight'",
+    "binary_cross_entropy_backward": "not differentiable with respect to argument 'weight'",
+    "binary_cross_entropy_with_logits": "weight'",
 }
 
 

@@ -85,3 +85,14 @@ def test_errors_have_the_types_of_torch(real_torch: ModuleType, case: str) -> No
 def test_wrong_lists_are_refused(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(RuntimeError, match=f"_fused_adam_: {message}"):
         reftorch._fused_adam_(*lists(reftorch, **changed), **OPTIONS)
+
+
+def test_transforms_refuse_to_change_lists() -> None:
+    def step(p: Any) -> Any:
+        reftorch._fused_adam_(*lists(reftorch, params=[p]), **OPTIONS)
+        return p
+
+    with pytest.raises(RuntimeError, match="Batching rule not implemented for aten::_fused_adam_"):
+        reftorch.vmap(step)(reftorch.ones(2, 2, 3))
+    with pytest.raises(NotImplementedError, match="Trying to use forward AD with _fused_adam_"):
+        reftorch.func.jvp(lambda p: step(p.clone()), (reftorch.ones(2, 3),), (reftorch.ones(2, 3),))

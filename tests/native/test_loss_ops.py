@@ -16,7 +16,7 @@ from tests.op_db.suite import OpTests
 
 
 class TestRows(OpTests):
-    FAMILIES = "loss loss_nll loss_cross_entropy soft_max"
+    FAMILIES = "loss loss_nll loss_nll2d loss_cross_entropy soft_max gated_linear_unit"
 
 
 ERRORS = [

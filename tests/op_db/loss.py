@@ -5,6 +5,7 @@ Leaves out: complex inputs.
 """
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from tests.op_db.core import Apart, Input, Inputs, OpInfo, Sample
 from tests.op_db.samples.loss import MEAN, NONE, SUM
@@ -84,6 +85,54 @@ ROWS = [
         call=lambda lib, *args: backward_op(lib, "huber_loss_backward")(*args),
         apart=(BROADCAST_MEAN,),
     ),
+]
+
+
+def unit(make: Inputs, *shape: int, **options: Any) -> Input:
+    low, high = (0.1, 0.9) if make.is_float else (0, 1)
+    return make(*shape, low=low, high=high, **options)
+
+
+def weights(make: Inputs, *shape: int) -> Input:
+    return make(*shape, low=0.1 if make.is_float else 1)
+
+
+def probabilities(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM):
+        for weight in (None, weights(make, 3), weights(make, 2, 3)):
+            x, y = (unit(make, 2, 3) for _ in range(2))
+            yield Sample((x, y, weight, reduction))
+        yield Sample((unit(make, 301), unit(make, 301), None, reduction))
+        yield Sample((unit(make, 3, 4, layout="transposed"), unit(make, 3, 4), None, reduction))
+    yield Sample((unit(make, 3), make.of(0.5, 1.0, 1.5), None, MEAN))
+    yield Sample((make.of(0.5, 1.0, -0.5), unit(make, 3), None, MEAN))
+    yield Sample((unit(make, 3), unit(make, 3, dtype="float64"), None, MEAN))
+
+
+def probability_backwards(make: Inputs) -> Iterator[Sample]:
+    for weight in (None, weights(make, 3)):
+        x, y = (unit(make, 2, 3) for _ in range(2))
+        yield Sample((make(2, 3), x, y, weight, NONE))
+        yield Sample((make(), x, y, weight, MEAN))
+        yield Sample((make(), x, y, weight, SUM))
+
+
+def scores(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM):
+        for weight in (None, weights(make, 3)):
+            for pos_weight in (None, weights(make, 2, 3)):
+                yield Sample((make(2, 3), unit(make, 2, 3), weight, pos_weight, reduction))
+        yield Sample((make(3, 4, layout="transposed"), unit(make, 3, 4), None, None, reduction))
+
+
+ROWS += [
+    OpInfo("binary_cross_entropy", probabilities, out=False),
+    OpInfo(
+        "binary_cross_entropy_backward",
+        probability_backwards,
+        call=lambda lib, *args: backward_op(lib, "binary_cross_entropy_backward")(*args),
+    ),
+    OpInfo("binary_cross_entropy_with_logits", scores),
 ]
 
 # Values only.

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/Activation.cpp
 //
-// The activation functions of networks, and the backward of each; tanh and sigmoid are in UnaryOps.cpp. Left out: rrelu
-// and glu, which are Python (nn/functional/gates.py); a kernel for prelu.
+// The activation functions of networks, and the backward of each; tanh and sigmoid are in UnaryOps.cpp, and glu is in
+// GatedLinearUnit.cpp. Left out: rrelu, which is Python (functional/noise.py); a kernel for prelu.
 #include <ATen/native/Activation.h>
 
 #include <ATen/Dispatch.h>

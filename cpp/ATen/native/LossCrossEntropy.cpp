@@ -1,7 +1,6 @@
 // Mirrors: aten/src/ATen/native/LossNLL.cpp (cross_entropy_loss)
 //
-// log_softmax and nll_loss in one op, composed of other ops. Left out: targets of images (nn.functional flattens them
-// to rows).
+// log_softmax and nll_loss in one op, composed of other ops.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
@@ -57,21 +56,36 @@ static Tensor cross_entropy_loss_label_smoothing(const Tensor& self, const Tenso
                                                  int64_t reduction, int64_t ignore_index, double label_smoothing) {
   const int64_t class_dim = self.dim() == 1 ? 0 : 1, n_classes = self.size(class_dim);
   const Tensor input = at::log_softmax(self, class_dim);
-  const auto [nll, total_weight] = at::nll_loss_forward(input, target, weight, reduction, ignore_index);
-  Tensor smooth = at::neg(at::sum(is_given(weight) ? at::mul(input, *weight) : input, class_dim));
+  const Tensor nll = at::nll_loss_nd(input, target, weight, reduction, ignore_index);
+  Tensor weighted = input;
+  if (is_given(weight)) {
+    DimVector shape(size_t(self.dim()), 1);
+    shape[class_dim] = weight->numel();
+    weighted = at::mul(input, at::view(*weight, shape));
+  }
+  Tensor smooth = at::neg(at::sum(weighted, class_dim));
   const Tensor ignored = at::eq(target, detail::wrapped_scalar_tensor(ignore_index));
   smooth = at::where(ignored, number(0), smooth);
   if (reduction != Reduction::None) {
     smooth = at::sum(smooth);
   }
   if (reduction == Reduction::Mean) {
-    smooth = at::div(smooth, total_weight);
+    // As in PyTorch, the mean divides by the weights of the targets that are not ignored.
+    const Tensor kept = at::logical_not(ignored);
+    const Tensor zeroed = at::where(ignored, detail::wrapped_scalar_tensor(0), target);
+    const Tensor total =
+        is_given(weight)
+            ? at::sum(
+                  at::mul(at::reshape(at::index_select(*weight, 0, at::reshape(zeroed, {-1})), target.sizes()), kept))
+            : at::sum(kept);
+    smooth = at::div(smooth, total);
   }
   return at::add(at::mul(nll, number(1 - label_smoothing)),
                  at::mul(smooth, number(label_smoothing / static_cast<double>(n_classes))));
 }
 
-// self: scores (N, C) or (C). target: classes (N) or (), or probabilities with the shape of self.
+// self: scores (C), (N, C) or (N, C, d1, ...). target: classes (), (N) or (N, d1, ...), or probabilities with the shape
+// of self.
 static Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                                  int64_t reduction, int64_t ignore_index, double label_smoothing) {
   TORCH_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
@@ -84,7 +98,7 @@ static Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const
   if (label_smoothing > 0) {
     return cross_entropy_loss_label_smoothing(self, target, weight, reduction, ignore_index, label_smoothing);
   }
-  return at::nll_loss(at::log_softmax(self, self.dim() == 1 ? 0 : 1), target, weight, reduction, ignore_index);
+  return at::nll_loss_nd(at::log_softmax(self, self.dim() == 1 ? 0 : 1), target, weight, reduction, ignore_index);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

@@ -1,7 +1,6 @@
 // Mirrors: aten/src/ATen/native/LossNLL.cpp
 //
-// Negative log likelihood: minus the log-probability of the class of each sample. Left out: targets of images
-// (nn.functional flattens them to rows).
+// Negative log likelihood: minus the log-probability of the class of each sample. Images are in LossNLL2d.cpp.
 #include <ATen/native/LossNLL.h>
 
 #include <ATen/EmptyTensor.h>

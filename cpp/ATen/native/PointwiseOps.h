@@ -19,5 +19,8 @@ DECLARE_DISPATCH(void (*)(TensorIterator&, double beta), smooth_l1_stub)
 DECLARE_DISPATCH(void (*)(TensorIterator&, double norm, double beta), smooth_l1_backward_stub)
 DECLARE_DISPATCH(void (*)(TensorIterator&, double delta), huber_stub)
 DECLARE_DISPATCH(void (*)(TensorIterator&, double norm, double delta), huber_backward_stub)
+// inputs: self, target; backward: grad, self, target
+DECLARE_DISPATCH(void (*)(TensorIterator&), binary_cross_entropy_stub)
+DECLARE_DISPATCH(void (*)(TensorIterator&), binary_cross_entropy_backward_stub)
 
 } // namespace reftorch::at::native

@@ -168,6 +168,8 @@ TangentCall::TangentCall(const at::OperatorHandle& op, const OperatorInfo& info,
     }
   }
   for (uint8_t i : info.written_args) { // the op is about to change this argument
+    TORCH_CHECK_NOT_IMPLEMENTED(args[i].isTensor(), "Trying to use forward AD with ", op.schema().name,
+                                " that does not support it because it changes lists of tensors in place.");
     primals_[i] = at::clone(primals_[i].toTensor());
     if (tangents_[i].isTensor()) {
       tangents_[i] = at::clone(tangents_[i].toTensor());

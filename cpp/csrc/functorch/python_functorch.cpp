@@ -123,8 +123,9 @@ void call_batch_rule(const at::OperatorHandle& op, const functorch::DynamicLayer
   const PythonCall call = unwrap_arguments(schema, at::last(*stack, count), layer.level);
   at::Tensor written;
   for (size_t i = 0; i < count; i++) {
-    if (schema.arguments[i].alias.is_write && !written.defined()) {
-      written = at::last(*stack, count)[i].toTensor();
+    const at::IValue& argument = at::last(*stack, count)[i];
+    if (schema.arguments[i].alias.is_write && !written.defined() && argument.isTensor()) {
+      written = argument.toTensor();
     }
   }
   const py::tuple result = steal(PyObject_CallFunction(

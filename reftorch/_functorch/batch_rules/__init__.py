@@ -84,7 +84,7 @@ def _inplace_view(functional: Op, rule: Rule) -> Entry:
 def _example_by_example(op: Op) -> Entry:
     schema = _schema_of(op.name)
     returns = schema["returns"]
-    if any(kind != "Tensor" for _, kind in returns):
+    if not returns or any(kind != "Tensor" for _, kind in returns):  # without returns, it changes lists in place
         raise RuntimeError(
             f"Batching rule not implemented for {schema['name']}; the fallback path doesn't work on out= or view ops."
         )

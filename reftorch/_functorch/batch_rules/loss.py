@@ -1,4 +1,4 @@
-"""Batching rules of the losses that measure a distance: mse, smooth_l1, huber.
+"""Batching rules of the losses that compare numbers pair by pair: mse, smooth_l1, huber, binary cross entropy.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesLoss.cpp
 Leaves out: nothing.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reftorch._functorch.batch_rules._common import Op, batch_rule
+from reftorch._functorch.batch_rules._common import Op, batch_rule, spread
 from reftorch._functorch.batch_rules._generic import aligned
 
 
@@ -42,3 +42,27 @@ def straight_loss(op: Op, args: list[Any], batched: list[Any], size: int) -> Any
 def straight_loss_backward(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     slope = op([*aligned(args[:3], batched[:3]), 0, args[4]])
     return slope / (slope.numel() // size) if args[3] == 1 else slope
+
+
+def _spread_and_aligned(args: list[Any], batched: list[Any], size: int) -> list[Any]:
+    """Return the tensors with a batch dimension each, so that they broadcast as for one example; None stays."""
+    given = [i for i, value in enumerate(args) if value is not None]
+    tensors = iter(aligned([spread(args[i], batched[i], size) for i in given], [True] * len(given)))
+    return [next(tensors) if i in given else None for i in range(len(args))]
+
+
+@batch_rule("binary_cross_entropy")
+def binary_cross_entropy(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    return _reduced(op([*_spread_and_aligned(args[:3], batched, size), 0]), args[3])
+
+
+@batch_rule("binary_cross_entropy_backward")
+def binary_cross_entropy_backward(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    grad, self, target, weight = _spread_and_aligned(args[:4], batched, size)
+    slope = op([grad, self, target, weight, 0])
+    return slope / max(slope.numel() // size, 1) if args[4] == 1 else slope
+
+
+@batch_rule("binary_cross_entropy_with_logits")
+def binary_cross_entropy_with_logits(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    return _reduced(op([*_spread_and_aligned(args[:4], batched, size), 0]), args[4])

@@ -1,4 +1,4 @@
-"""Derivatives of the losses that measure a distance: mse, smooth_l1, huber.
+"""Derivatives of the losses that compare numbers pair by pair: mse, smooth_l1, huber, binary cross entropy.
 
 Mirrors: tools/autograd/derivatives.yaml (mse_loss, mse_loss_backward, ...), torch/csrc/autograd/FunctionsManual.cpp
 Leaves out: the other losses, which consist of other ops.
@@ -78,4 +78,66 @@ derivative(
     target=lambda grad, grad_output, self, target, reduction, delta: (
         -_curvature(grad, grad_output, self, target, reduction, delta)
     ),
+)
+
+# --- cross entropy of two classes -------------------------------------------------------------------------------------
+
+
+def _scaled(grad: Any, like: Any, weight: Any, reduction: int) -> Any:
+    """Return the gradient of the loss of each element before its weight; ``like`` has the shape of the elements."""
+    grad = grad if weight is None else grad * weight
+    return grad / max(like.numel(), 1) if reduction == _MEAN else grad
+
+
+derivative(
+    "binary_cross_entropy",
+    self=lambda grad, self, target, weight, reduction: _nn.binary_cross_entropy_backward(
+        grad, self, target, weight, reduction
+    ),
+    target=lambda grad, self, weight, reduction: (
+        _scaled(grad, self, weight, reduction) * ((-self).log1p() - self.log())
+    ),
+)
+
+_EPSILON = 1e-12  # keeps the denominators x (1 - x) from 0
+
+derivative(
+    "binary_cross_entropy_backward",
+    grad_output=lambda grad, self, target, weight, reduction: _nn.binary_cross_entropy_backward(
+        grad, self, target, weight, reduction
+    ),
+    self=lambda grad, grad_output, self, target, weight, reduction: (
+        _scaled(grad * grad_output, self, weight, reduction)
+        * (self * self - 2 * self * target + target)
+        / ((self + _EPSILON).square() * (1 - self + _EPSILON).square())
+    ),
+    target=lambda grad, grad_output, self, weight, reduction: (
+        -_scaled(grad * grad_output, self, weight, reduction) / ((1 - self) * self).clamp(min=_EPSILON)
+    ),
+)
+
+
+def _logits(grad: Any, self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
+    if pos_weight is None:
+        slope = self.sigmoid() - target
+    else:
+        positive = pos_weight * target
+        slope = (positive + 1 - target) * self.sigmoid() - positive
+    return slope * _scaled(grad, self, weight, reduction)
+
+
+def _logits_target(grad: Any, self: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
+    if pos_weight is None:
+        slope = -self
+    else:
+        slope = _nn.log_sigmoid(-self) - pos_weight * _nn.log_sigmoid(self)
+    return slope * _scaled(grad, self, weight, reduction)
+
+
+derivative(
+    "binary_cross_entropy_with_logits",
+    self=lambda grad, self, target, weight, pos_weight, reduction: _logits(
+        grad, self, target, weight, pos_weight, reduction
+    ),
+    target=lambda grad, self, weight, pos_weight, reduction: _logits_target(grad, self, weight, pos_weight, reduction),
 )

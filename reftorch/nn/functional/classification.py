@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._utils import typename
 from reftorch._warnings import warn
 from reftorch.nn import _reduction
 from reftorch.nn.functional.chunked_cross_entropy import _Chunked, _ChunkedNoReduction
-from reftorch.nn.functional.loss import _legacy, _reduced
+from reftorch.nn.functional.loss import _legacy
 
 if TYPE_CHECKING:
     from reftorch.nn.modules.linear_cross_entropy_options import LinearCrossEntropyOptions
@@ -61,28 +60,7 @@ def nll_loss(
     Mirrors torch/nn/functional.py, ``nll_loss``.
     """
     reduction = _legacy(size_average, reduce, reduction)
-    code = _reduction.get_enum(reduction)
-    _check_batch_size(input, target)
-    if input.dim() <= 2:
-        return _C._nn.nll_loss(input, target, weight, code, ignore_index)
-    loss = _C._nn.nll_loss(*_rows_of_classes(input, target), weight, code, ignore_index)
-    return loss.reshape(target.shape) if reduction == "none" else loss
-
-
-def _check_batch_size(input: Tensor, target: Tensor) -> None:
-    if input.dim() < 1:
-        raise ValueError(f"Expected 1 or more dimensions (got {input.dim()})")
-    if input.dim() > 1 and target.shape[:1] != input.shape[:1]:
-        sizes = [tensor.shape[0] if tensor.dim() > 0 else 1 for tensor in (input, target)]
-        raise ValueError(f"Expected input batch_size ({sizes[0]}) to match target batch_size ({sizes[1]}).")
-
-
-def _rows_of_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """Reshape scores (N, C, d1, ...) and classes (N, d1, ...) to (N * d1 * ..., C) and (N * d1 * ...)."""
-    expected = (input.shape[0], *input.shape[2:])
-    if tuple(target.shape) != expected:
-        raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}")
-    return input.movedim(1, -1).reshape(target.numel(), input.shape[1]), target.reshape(-1)
+    return _C._nn.nll_loss_nd(input, target, weight, _reduction.get_enum(reduction), ignore_index)
 
 
 @overridable
@@ -131,40 +109,8 @@ def cross_entropy(
     Mirrors torch/nn/functional.py, ``cross_entropy``.
     """
     reduction = _legacy(size_average, reduce, reduction)
-    if target.shape == input.shape:
-        if target.is_floating_point() and ignore_index >= 0:
-            raise RuntimeError("ignore_index is not supported for floating point target")
-        return _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing)
     code = _reduction.get_enum(reduction)
-    _check_batch_size(input, target)
-    if input.dim() <= 2:
-        return _C._nn.cross_entropy_loss(input, target, weight, code, ignore_index, label_smoothing)
-    rows, classes = _rows_of_classes(input, target)
-    loss = _C._nn.cross_entropy_loss(rows, classes, weight, code, ignore_index, label_smoothing)
-    return loss.reshape(target.shape) if reduction == "none" else loss
-
-
-def _cross_entropy_of_probabilities(
-    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, label_smoothing: float
-) -> Tensor:
-    if not target.is_floating_point():
-        kind = typename(target).removeprefix("torch.").removesuffix("Tensor")
-        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {kind}")
-    if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    class_dim = 0 if input.dim() == 1 else 1
-    n_classes = input.shape[class_dim]
-    if weight is not None and tuple(weight.shape) != (n_classes,):
-        raise RuntimeError(
-            "cross_entropy: weight tensor should be defined either for all classes or no classes, "
-            f"expected a shape of {[n_classes]} but got {list(weight.shape)}"
-        )
-    if label_smoothing > 0.0:
-        target = target * (1 - label_smoothing) + label_smoothing / n_classes
-    loss = input.log_softmax(class_dim) * target
-    if weight is not None:
-        loss = loss * weight.view([-1 if dim == class_dim else 1 for dim in range(input.dim())])
-    return _reduced(-loss.sum(class_dim), reduction)
+    return _C._nn.cross_entropy_loss(input, target, weight, code, ignore_index, label_smoothing)
 
 
 @overridable

@@ -9,7 +9,6 @@ from __future__ import annotations
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._utils import not_implemented
 from reftorch._warnings import warn
 from reftorch.functional import noise
 
@@ -41,12 +40,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     """
     if input.dim() == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
-    size = input.size(dim)
-    if size % 2 != 0:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {dim % input.dim()} is size {size}")
-    if not input.is_floating_point():
-        raise not_implemented("glu_cpu", input)
-    return input.narrow(dim, 0, size // 2) * input.narrow(dim, size // 2, size // 2).sigmoid()
+    return _C._nn.glu(input, dim)
 
 
 @overridable

@@ -3,7 +3,7 @@ r"""Losses of elements.
 Mirrors: torch/nn/functional.py (its losses)
 Leaves out: ``ctc_loss``; losses of pairs and margin losses, which have files of their own.
 
-PyTorch has a kernel for each of these. Here ``smooth_l1_loss`` and ``huber_loss`` have one; the others are formulas.
+Most of these are ops. ``l1_loss``, ``kl_div`` and losses with weights that PyTorch reduces in Python are formulas here.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from __future__ import annotations
 from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._utils import refuse_integers, scalar_type_name
+from reftorch._utils import scalar_type_name
 from reftorch._warnings import warn
 from reftorch.amp._casts import fp32
 from reftorch.functional.shapes import broadcast_tensors
 from reftorch.nn import _reduction
-from reftorch.nn.functional.activation import logsigmoid
 
 __all__ = [
     "binary_cross_entropy",
@@ -226,14 +225,9 @@ def binary_cross_entropy(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
             "deprecated. Please ensure they have the same size."
         )
-    if input.dtype != target.dtype:
-        raise RuntimeError(f"Found dtype {scalar_type_name(target.dtype)} but expected {scalar_type_name(input.dtype)}")
-    refuse_integers(input, "binary_cross_entropy")
-    for tensor in (input.detach(), target.detach()):
-        if tensor.numel() and not bool(((tensor >= 0) & (tensor <= 1)).all()):
-            raise RuntimeError("all elements of input should be between 0 and 1")
-    loss = (target - 1) * (-input).log1p().clamp(min=-100) - target * input.log().clamp(min=-100)
-    return _reduced(loss if weight is None else _written_into(loss * weight, loss), reduction)
+    if weight is not None:
+        weight = broadcast_tensors(weight, target)[0]
+    return _C._nn.binary_cross_entropy(input, target, weight, _reduction.get_enum(reduction))
 
 
 @overridable
@@ -273,13 +267,8 @@ def binary_cross_entropy_with_logits(
     reduction = _legacy(size_average, reduce, reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    logarithm = logsigmoid(input)
-    if pos_weight is not None:
-        logarithm = _written_into(logarithm * ((pos_weight - 1) * target + 1), logarithm)
-    loss = 1 - target
-    loss = _written_into(loss * input, loss)
-    loss = _written_into(loss - logarithm, loss)
-    return _reduced(loss if weight is None else _written_into(loss * weight, loss), reduction)
+    code = _reduction.get_enum(reduction)
+    return _C._nn.binary_cross_entropy_with_logits(input, target, weight, pos_weight, code)
 
 
 @overridable

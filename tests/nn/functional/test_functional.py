@@ -194,7 +194,8 @@ def test_a_class_out_of_range(name: str, target: int) -> None:
 def test_numbers_of_samples_that_differ(name: str) -> None:
     with pytest.raises(ValueError, match=r"Expected input batch_size \(2\) to match target batch_size \(3\)"):
         getattr(F, name)(reftorch.zeros(2, 4), reftorch.zeros(3, dtype=reftorch.int64))
-    with pytest.raises(ValueError, match=r"Expected 1 or more dimensions \(got 0\)"):
+    no_classes = r"Expected 1 or more dimensions \(got 0\)|Dimension out of range"
+    with pytest.raises((ValueError, IndexError), match=no_classes):
         getattr(F, name)(reftorch.tensor(1.0), reftorch.tensor([0]))
     with pytest.raises(RuntimeError, match=r"Expected target size \[2, 3\], got \[2, 4\]"):
         getattr(F, name)(reftorch.zeros(2, 4, 3), reftorch.zeros(2, 4, dtype=reftorch.int64))
@@ -210,5 +211,5 @@ def test_errors_of_cross_entropy_with_probabilities() -> None:
         F.cross_entropy(x, target, ignore_index=1)
     with pytest.raises(RuntimeError, match=r"label_smoothing must be between 0\.0 and 1\.0\. Got: 2"):
         F.cross_entropy(x, target, label_smoothing=2)
-    with pytest.raises(RuntimeError, match=r"expected a shape of \[4\] but got \[3\]"):
+    with pytest.raises(RuntimeError, match=r"for all 4 classes or no classes but got weight tensor of shape: \[3\]"):
         F.cross_entropy(x, target, weight=reftorch.ones(3))

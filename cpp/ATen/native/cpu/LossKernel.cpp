@@ -5,6 +5,8 @@
 #include <ATen/native/PointwiseOps.h>
 #include <ATen/native/cpu/UnaryFloat.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 
 namespace reftorch::at::native {
@@ -55,6 +57,36 @@ void smooth_l1_backward_kernel(TensorIterator& iter, double norm, double beta) {
 
 void huber_backward_kernel(TensorIterator& iter, double norm, double delta) {
   straight_loss_backward(iter, "huber_backward_cpu_out", norm, delta, norm * delta);
+}
+
+// The loop only notes a number that is no probability, and the error is raised after the loop: an exception cannot
+// leave a function that GCC has cloned (TARGET_CLONES).
+void binary_cross_entropy_kernel(TensorIterator& iter) {
+  std::atomic<bool> wrong_input = false, wrong_target = false;
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "binary_cross_entropy", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [&wrong_input, &wrong_target](opmath_t x, opmath_t y) -> opmath_t {
+      if (!(x >= 0 && x <= 1)) {
+        wrong_input.store(true, std::memory_order_relaxed);
+      }
+      if (!(y >= 0 && y <= 1)) {
+        wrong_target.store(true, std::memory_order_relaxed);
+      }
+      return (y - opmath_t(1)) * std::max(std::log1p(-x), opmath_t(-100)) - y * std::max(std::log(x), opmath_t(-100));
+    });
+  });
+  TORCH_CHECK(!wrong_input, "all elements of input should be between 0 and 1");
+  TORCH_CHECK(!wrong_target, "all elements of target should be between 0 and 1");
+}
+
+// grad (x - y) / (x (1 - x))
+void binary_cross_entropy_backward_kernel(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "binary_cross_entropy_backward", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(iter, [](opmath_t grad, opmath_t x, opmath_t y) -> opmath_t {
+      return grad * (x - y) / std::max((opmath_t(1) - x) * x, opmath_t(1e-12));
+    });
+  });
 }
 
 void check_target(int64_t target, int64_t n_classes) {
@@ -118,6 +150,8 @@ void nll_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_outpu
 } // namespace
 
 REGISTER_CPU_DISPATCH(mse_backward_stub, mse_backward_kernel)
+REGISTER_CPU_DISPATCH(binary_cross_entropy_stub, binary_cross_entropy_kernel)
+REGISTER_CPU_DISPATCH(binary_cross_entropy_backward_stub, binary_cross_entropy_backward_kernel)
 REGISTER_CPU_DISPATCH(smooth_l1_stub, smooth_l1_kernel)
 REGISTER_CPU_DISPATCH(smooth_l1_backward_stub, smooth_l1_backward_kernel)
 REGISTER_CPU_DISPATCH(huber_stub, huber_kernel)
