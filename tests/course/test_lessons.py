@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +273,80 @@ def _tags_of_the_section_after(cells: list[dict[str, Any]], position: int) -> se
             break
         found |= set(tags.of_cell(cell))
     return found
+
+
+# What stands in a listing of C++, and how the text that explains it writes it.
+CONSTRUCTS = {
+    r"\bconstexpr\b": "constexpr",
+    r"\bstatic_cast\b": "`static_cast<",
+    r"\breinterpret_cast\b": "`reinterpret_cast`",
+    r"\btemplate\b": "template",
+    r"\busing\b": '"using',
+    r"\bauto\b": "`auto`",
+    r"\bnullptr\b": "`nullptr`",
+    r"\boverride\b": "`override`",
+    r"\bfinal\b": "`final`",
+    r"\bvirtual\b": "`virtual`",
+    r"\binline\b": "`inline`",
+    r"\w->\w": "`->`",
+    r"\w&& \w": "`&&`",
+    r"std::move\b": "`std::move",
+    r"\boperator\(\)": "`operator()`",
+    r"\bswitch\b": "`switch`",
+    r"\bthrow\b": "`throw`",
+    r"\bnew \w": "`new`",
+    r"\bsize_t\b": "`size_t`",
+    r" \? .* : ": "b if a else c",
+    r"\+\+": "`i++`",
+    r"\]\(.*\) (-> \w+ )?\{": "*lambda*",
+    r"std::optional\b": "`std::optional",
+    r"shared_ptr\b": "`std::shared_ptr`",
+    r"weak_ptr\b": "`std::weak_ptr`",
+    r"lock_guard\b": "*guard*",
+    r"emplace_back": "`emplace_back`",
+    r"push_back": "`push_back`",
+    r"\w\.get\(\)": ".get()`",
+    r"__builtin_expect": "__builtin_expect",
+    r"char\*": "`char*",
+    r"void\*": "`void*`",
+    r"const \w+& \w": "`const",
+    r"memcpy": "std::memcpy(",
+    r"\bint64_t\b": "`int64_t`",
+    r"\buint64_t\b": "`uint64_t`",
+    r"UINT64_MAX": "`UINT64_MAX`",
+    r"TORCH_CHECK\(": "TORCH_CHECK",
+    r"__VA_ARGS__": "`__VA_ARGS__`",
+    r"AT_DISPATCH": "`AT_DISPATCH",
+    r"TORCH_FN": "`TORCH_FN`",
+}
+
+
+def test_every_construct_of_cpp_is_explained_where_it_first_stands():
+    """In the prose and the notes of the lessons up to the one whose listing has it, or in the primer of C++."""
+    explained = _prose(PRIMER) + _prose(SECOND[0])
+    missing = dict.fromkeys(CONSTRUCTS)
+    for file in SECOND[1:]:  # chapter 00 shows one kernel, and says that nobody need understand it yet
+        explained += _prose(file)
+        for code in _listings_of_cpp(file):
+            for pattern in [each for each in missing if re.search(each, code)]:
+                del missing[pattern]
+                word = CONSTRUCTS[pattern]
+                assert word in explained, f"{name(file)} does not explain {word}, which stands in: {code}"
+    assert not missing, "these constructs stand in no listing any more"
+
+
+def _prose(file: Path) -> str:
+    cells = read(file)["cells"]
+    is_read = [cell["cell_type"] == "markdown" or "show_source(" in cell["source"] for cell in cells]
+    return "".join(cell["source"] for cell, wanted in zip(cells, is_read, strict=True) if wanted)
+
+
+def _listings_of_cpp(file: Path) -> Iterator[str]:
+    for cell in read(file)["cells"]:
+        for output in cell.get("outputs", []):
+            listing = output.get("metadata", {}).get("reftorch", {}).get("listing")
+            if listing is not None and not listing["asked"]["path"].endswith(".py"):
+                yield "\n".join(code_of(show_source(**listing["asked"])))
 
 
 @by_lesson
