@@ -1,4 +1,4 @@
-// Mirrors: torch/csrc/utils/auto_gil.h (as it was)
+// Mirrors: nothing in PyTorch: it uses guards of pybind11, and had its own until 2019 (auto_gil.h)
 //
 // What the quick answer of holds_gil() needs to know: which thread is the main thread.
 #include <csrc/python_gil.h>

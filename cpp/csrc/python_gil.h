@@ -1,4 +1,4 @@
-// Mirrors: torch/csrc/utils/auto_gil.h (as it was)
+// Mirrors: nothing in PyTorch: it uses guards of pybind11, and had its own until 2019 (auto_gil.h)
 //
 // Guards that take and release the GIL. pybind11's guards do the same, but its headers cost every file that includes
 // them seconds of compilation.

@@ -297,8 +297,9 @@ def file_of(module: str, name: str, value: Any) -> str:
         if hasattr(torch.ops.aten, name):
             return "aten/src/ATen/native/native_functions.yaml"
         if module in ("torch", "torch.Tensor"):
-            methods = "variable_methods" if module == "torch.Tensor" else "torch_functions_manual"
-            return f"tools/autograd/templates/python_{methods}.cpp"
+            if module == "torch.Tensor":
+                return "tools/autograd/templates/python_variable_methods.cpp"
+            return "torch/csrc/autograd/python_torch_functions_manual.cpp"
     try:
         path = Path(inspect.getsourcefile(inspect.unwrap(value)) or "")
     except Exception:  # a TypeError for a builtin, an AssertionError for a lazy object of torch.cuda

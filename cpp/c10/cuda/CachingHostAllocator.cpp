@@ -1,4 +1,4 @@
-// Mirrors: aten/src/ATen/cuda/CachingHostAllocator.cpp, aten/src/ATen/cuda/PinnedMemoryAllocator.cpp
+// Mirrors: aten/src/ATen/cuda/CachingHostAllocator.cpp, aten/src/ATen/cuda/PinnedMemoryAllocator.h
 #include <c10/cuda/CachingHostAllocator.h>
 
 #include <c10/cuda/CUDAFunctions.h>

@@ -21,7 +21,7 @@ from reftorch.debug.core import op_sources
 from reftorch.debug.core.gdb_report import table
 from reftorch.debug.core.op_sources import lines_of, sources
 
-PYTORCH = "https://github.com/pytorch/pytorch/blob/main/"
+PYTORCH = "https://github.com/pytorch/pytorch/blob/v2.13.0/"
 
 
 @dataclass(frozen=True)

@@ -79,11 +79,11 @@ def test_a_gdb_that_is_ended_from_outside_leaves_nothing(notebook: Notebook, sig
 
 
 def test_a_stop_that_takes_too_long_is_ended(notebook: Notebook) -> None:
-    notebook.run("import reftorch.debug.core.gdb_session as session\nkept, session.PATIENCE = session.PATIENCE, 15")
+    notebook.run("import reftorch.debug.core.gdb_session as session\nkept, session.PATIENCE = session.PATIENCE, 8")
     try:
         cell = notebook.run("%%gdb mul -c \"python exec('while True: pass')\"\nc = a * b\nprint('went on')")
         assert cell.stdout == "went on\n"
-        assert "the stop took longer than 15 s" in cell.text
+        assert "the stop took longer than 8 s" in cell.text
         assert "stop 1" in notebook.run("%%gdb mul\nc = a * b").text
     finally:
         notebook.run("session.PATIENCE = kept")
@@ -91,12 +91,12 @@ def test_a_stop_that_takes_too_long_is_ended(notebook: Notebook) -> None:
 
 def test_a_gdb_that_keeps_the_process_stopped_is_ended(notebook: Notebook) -> None:
     """Note [A gdb that hangs]: gdb waits, in the place of a stop that never comes, in a function of its own."""
-    notebook.run("import reftorch.debug.core.gdb_session as session\nkept, session.PATIENCE = session.PATIENCE, 15")
+    notebook.run("import reftorch.debug.core.gdb_session as session\nkept, session.PATIENCE = session.PATIENCE, 8")
     hang = "python gdb.events.stop.connect(lambda event: __import__('time').sleep(1000))"
     try:
         cell = notebook.run(f"%%gdb mul -n 2 -c \"{hang}\"\na * b\na * b\nprint('went on')")
         assert cell.stdout == "went on\n"
-        assert "for 15 s it kept this process stopped" in cell.text
+        assert "for 8 s it kept this process stopped" in cell.text
         assert "stop 1" in notebook.run("%%gdb mul\nc = a * b").text
     finally:
         notebook.run("session.PATIENCE = kept")

@@ -1,4 +1,4 @@
-// Mirrors: c10/core/impl/DeviceGuardImplInterface.cpp, c10/core/DeviceGuard.cpp
+// Mirrors: c10/core/impl/DeviceGuardImplInterface.cpp, c10/core/DeviceGuard.h
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <c10/core/DeviceGuard.h>
