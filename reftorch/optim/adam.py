@@ -417,7 +417,7 @@ def _fused_adam(
         return
     if differentiable:
         raise RuntimeError("Adam with fused=True does not support differentiable=True")
-    update = _VF._fused_adamw_ if decoupled_weight_decay else _VF._fused_adam_
+    update: Any = _VF._fused_adamw_ if decoupled_weight_decay else _VF._fused_adam_
     for *lists, steps in _kernel_groups(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps):
         _VF._foreach_add_(steps, 1)
         found = _moved(found_inf, lists[0])

@@ -321,8 +321,9 @@ def _fused_sgd(
     for i, grad in enumerate(grads):
         if is_new[i]:
             momentum_buffer_list[i] = _VF.empty_like(grad)  # the kernel fills it in this step
+    all_buffers: Any = momentum_buffer_list
     keys = [(p.device, p.dtype, new) for p, new in zip(params, is_new, strict=True)]
-    for (_, _, new), (some_params, some_grads, buffers) in _group_by(keys, params, grads, momentum_buffer_list):
+    for (_, _, new), (some_params, some_grads, buffers) in _group_by(keys, params, grads, all_buffers):
         _VF._fused_sgd_(
             some_params,
             some_grads,
