@@ -88,7 +88,12 @@ ROWS = [
         for row in (
             OpInfo(f"avg_pool{dims}d", means(dims)),
             OpInfo(f"adaptive_avg_pool{dims}d", adaptive_means(dims)),
-            OpInfo(f"_adaptive_avg_pool{dims}d", adaptive_means(dims), out=False),
+            OpInfo(
+                f"_adaptive_avg_pool{dims}d",
+                adaptive_means(dims),
+                out=False,
+                apart=(Apart("torch makes a tensor of a negative size", says="tensor with negative dimension"),),
+            ),
             OpInfo(f"avg_pool{dims}d_backward", backwards(dims), call=at_op(f"avg_pool{dims}d_backward"), out=False),
             OpInfo(
                 f"_adaptive_avg_pool{dims}d_backward",
