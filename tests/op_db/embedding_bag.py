@@ -145,6 +145,7 @@ ROWS_ELSEWHERE = Apart(
 )
 
 
+NO_ROWS = Apart("torch's second derivative fails for no rows", says="cannot reshape tensor of 0 elements")
 INTEGERS = Apart("torch adds integers, too, of which nothing has a gradient", says='"embedding_bag_backward" not')
 
 
@@ -214,7 +215,7 @@ ROWS = [
         call=backward("embedding_dense_backward"),
         dtypes=FLOATS,
         out=False,
-        apart=(ROWS_ELSEWHERE, INTEGERS),
+        apart=(ROWS_ELSEWHERE, INTEGERS, NO_ROWS),
     ),
     OpInfo(
         "embedding_backward",
@@ -222,7 +223,7 @@ ROWS = [
         call=backward("embedding_backward"),
         dtypes=FLOATS,
         out=False,
-        apart=(ROWS_ELSEWHERE, INTEGERS),
+        apart=(ROWS_ELSEWHERE, INTEGERS, NO_ROWS),
     ),
     OpInfo("_embedding_bag", calls, call=rows_of_bags("_embedding_bag"), apart=(NO_BAGS,), **COMMON),
     OpInfo(
