@@ -212,6 +212,10 @@ fuzz: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## call every 
 fuzz-load: debug $(STAMPS)/everything ## load files that were changed at random, for an hour: no crash, no code run, no memory (ARGS='--seconds 60')
 	@$(BIN)/python -m tests.serialization.fuzz $(ARGS)
 
+.PHONY: answers
+answers: debug $(STAMPS)/everything ## write torch's answers in the tests to tests/answers, for where torch is missing (ARGS='tests/optim': of these alone)
+	@$(BIN)/python -m tests.answers.record $(ARGS)
+
 .PHONY: api
 api: stubs $(STAMPS)/everything ## renew the table of PyTorch's public names and what is here: reftorch/_api/names.csv (needs torch)
 	@$(BIN)/python -m tests._api.generate

@@ -3,20 +3,34 @@
 Mirrors: nothing in PyTorch: it has no other library to be compared with.
 
 A test that needs the real torch asks for the fixture ``real_torch``. Where torch is missing, or is not wanted
-(``REFTORCH_COMPARE=0``), the test is skipped and counted, and the last lines of the run say how many were and why.
-A test that can do without it asks for ``real_torch_or_none`` and is counted the same way, for its half.
+(``REFTORCH_COMPARE=0``), torch's answers of an earlier run take its place, as ``tests/answers`` says. A test without
+such answers is skipped and counted, and the last lines of the run say how many were and why. A test that can do without
+torch asks for ``real_torch_or_none`` and is counted the same way, for its half.
 """
 
 import gc
 import importlib.util
 import os
+import pickle
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+
+from tests.answers import stored
+from tests.answers.fingerprint import Answers, Log
+from tests.answers.watched import watch
 
 collect_ignore_glob = ["bench/*", "course/browser/*", "debug/fuzz_printers.py", "vscode/*"]  # other programs' parts
 
 UNCHECKED = "not compared with torch"
+RECORD = os.environ.get("REFTORCH_RECORD_ANSWERS")  # the folder where `make answers` wants the answers
+if "REFTORCH_ANSWERS" in os.environ:  # `make answers` tries its file: no import finds torch
+    sys.modules["torch"] = None  # type: ignore[assignment]
 
 
 def pytest_collection_finish() -> None:
@@ -33,21 +47,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Hand out the tests file by file, as ``--dist loadfile`` does, without its cost for each test.
 
     xdist's own scheduler counts all tests a worker has ever been given after each test, and looks through the list of
-    all tests for each test it hands out. For forty thousand tests that is a minute of the processor's time.
+    all tests for each test it hands out. For forty thousand tests that takes some twenty seconds.
     """
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduler(LoadFileScheduling):
-        def add_node_collection(self, node, collection):  # type: ignore[no-untyped-def]
+        def add_node_collection(self, node, collection):
             super().add_node_collection(node, collection)
             self.places = {test: place for place, test in enumerate(collection)}
 
-        def _assign_work_unit(self, node):  # type: ignore[no-untyped-def]
+        def _assign_work_unit(self, node):
             file, tests = self.workqueue.popitem(last=False)
             self.assigned_work[node][file] = tests
             node.send_runtest_some([self.places[test] for test in tests])
 
-        def mark_test_complete(self, node, item_index, duration=0):  # type: ignore[no-untyped-def]
+        def mark_test_complete(self, node, item_index, duration=0):
             test = self.collection[item_index]
             file = self._split_scope(test)
             del self.assigned_work[node][file][test]
@@ -55,10 +69,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
                 del self.assigned_work[node][file]
             self._reschedule(node)
 
-        def _pending_of(self, workload):  # type: ignore[no-untyped-def]
+        def _pending_of(self, workload):
             return sum(map(len, workload.values()))
 
     return Scheduler(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`make answers` runs the tests that ask for torch, and no others."""
+    if RECORD is None and "REFTORCH_ANSWERS" not in os.environ:
+        return
+    apart = [item for item in items if "real_torch_or_none" not in getattr(item, "fixturenames", ())]
+    config.hook.pytest_deselected(items=apart)
+    items[:] = [item for item in items if "real_torch_or_none" in getattr(item, "fixturenames", ())]
 
 
 def _import_torch() -> ModuleType | None:
@@ -77,12 +100,54 @@ def _torch() -> ModuleType | None:
     return _import_torch()
 
 
+@pytest.fixture(scope="session")
+def _answers() -> dict[str, Answers]:
+    """Torch's answers of an earlier run."""
+    return stored.read(stored.wanted())[0]
+
+
+LOG = pytest.StashKey[Log]()
+WANTED = pytest.StashKey[Answers]()
+RECORDED: dict[str, Answers] = {}
+
+
+def is_sample(test: str) -> bool:
+    """Whether a test's stored answers are compared with torch's where torch is: they are for a few."""
+    return zlib.crc32(test.encode()) % 400 == 0
+
+
 @pytest.fixture
-def real_torch_or_none(_torch: ModuleType | None, request: pytest.FixtureRequest) -> ModuleType | None:
-    """The real torch, or None; then the test is counted as not compared."""
+def real_torch_or_none(_torch: ModuleType | None, _answers: dict[str, Answers], request: pytest.FixtureRequest) -> Any:
+    """The real torch, or reftorch with torch's answers, or None; then the test is counted as not compared."""
+    test = request.node.nodeid
+    if RECORD is not None or (test in _answers and (_torch is None or is_sample(test))):
+        request.node.stash[LOG] = log = Log()
+        if RECORD is None:
+            request.node.stash[WANTED] = _answers[test]
+        return watch(_torch or importlib.import_module("reftorch"), log)  # imported here: the floors need no build
     if _torch is None:
-        request.node.user_properties.append((UNCHECKED, request.node.nodeid))
+        request.node.user_properties.append((UNCHECKED, test))
     return _torch
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
+    """After the test itself: are the answers those of torch?"""
+    result = yield
+    log, wanted = pyfuncitem.stash.get(LOG, None), pyfuncitem.stash.get(WANTED, None)
+    if log is not None and wanted is not None:
+        difference = wanted.difference(log)
+        assert difference is None, (
+            f"{difference}\n(where the test has changed: make answers ARGS={pyfuncitem.nodeid!r})"
+        )
+    elif log is not None and log.checksums:
+        RECORDED[pyfuncitem.nodeid] = Answers.of(log)
+    return result
+
+
+def pytest_sessionfinish() -> None:
+    if RECORD is not None:
+        Path(RECORD, f"{os.getpid()}.pickle").write_bytes(pickle.dumps(RECORDED))
 
 
 @pytest.fixture

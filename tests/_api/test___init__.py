@@ -36,9 +36,10 @@ def test_the_states_are_true(module: str) -> None:
     assert not wrong, "\n".join([RENEW, *wrong])
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_the_names_and_signatures_are_torchs(real_torch: ModuleType, module: str) -> None:
-    assert of_module(module) == generate.rows_of(module), RENEW
+def test_the_names_and_signatures_are_torchs(real_torch: ModuleType) -> None:
+    # One test: the table is torch's own answer, so that there is nothing to compare it with where torch is missing.
+    for module in MODULES:
+        assert of_module(module) == generate.rows_of(module), RENEW
 
 
 def test_the_table_has_every_module_of_torch(real_torch: ModuleType) -> None:

@@ -26,12 +26,11 @@ def load(name: str, library: ModuleType) -> ModuleType:
     source = path.read_text()
     line = "import reftorch as torch\n"
     assert source.count(line) == 1, "the program must import the library once"
-    if library is not reftorch:
-        source = source.replace(line, "import torch\n")
-    module = ModuleType(f"fx_program_{name}_{library.__name__}")
+    module = ModuleType(f"fx_program_{name}_{'reftorch' if library is reftorch else 'torch'}")
     module.__file__ = str(path)
+    module.torch = library  # type: ignore[attr-defined]
     sys.modules[module.__name__] = module  # where pickle looks for classes
-    exec(compile(source, str(path), "exec"), module.__dict__)
+    exec(compile(source.replace(line, "\n"), str(path), "exec"), module.__dict__)
     return module
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import reftorch
+from tests.answers.watched import bare
 from tests.op_db.core import FLOATS, DType, Input, OpInfo, Sample
 
 _RTOL = {"float64": 1e-9, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
@@ -171,9 +172,13 @@ def _refuses_out(call: Callable[[], Any]) -> bool:
 
 def _shows_out(op: OpInfo, torch: Any) -> bool:
     """Whether torch has a public function of the op's name with out=."""
-    public = hasattr(torch, op.function) or hasattr(torch._C._nn, op.function)
-    return public and any(
-        a.is_out for schema in torch._C._jit_get_schemas_for_operator("aten::" + op.function) for a in schema.arguments
+    lib = bare(torch)
+    public = hasattr(lib, op.function) or hasattr(lib._C._nn, op.function)
+    overloads = getattr(lib.ops.aten, op.function, None)
+    return (
+        overloads is not None
+        and public
+        and any(a.is_out for name in overloads.overloads() for a in getattr(overloads, name)._schema.arguments)
     )
 
 
