@@ -62,7 +62,8 @@ def main() -> int:
     apart = ["debug", "course", "cpp", "ci", "vscode", "bench", "cuda"]
     everything = ["tests", *(f"--ignore=tests/{name}" for name in apart)]
     more = ["-n", options.jobs, "--dist", "loadfile"] if options.jobs != "0" else ["-n", "0"]
-    old, _ = stored.read()
+    old, old_origin = stored.read()
+    command = "make answers" + (f" ARGS='{' '.join(options.tests)}'" if options.tests else "")
     with tempfile.TemporaryDirectory() as folder:
         first = run(options.tests or everything, more, REFTORCH_RECORD_ANSWERS=folder)
         answers: dict[str, Answers] = {}
@@ -72,7 +73,7 @@ def main() -> int:
         origin = {
             "what": "answers in reftorch's tests, see tests/answers/__init__.py",
             "by": f"torch {torch.__version__}",
-            "command": "make answers",
+            "commands": [*(old_origin.get("commands", []) if options.tests else []), command],
             "seed": f"PYTHONHASHSEED={SEED}; inputs are drawn by the tests",
         }
         tried = Path(folder, "tried.xz")
