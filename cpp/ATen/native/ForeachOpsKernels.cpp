@@ -201,7 +201,14 @@ static NoResult foreach_div_scalar_(TensorList self, const Scalar& scalar) {
   return foreach_apply([b = foreach_number(scalar)](Tensor& a) { at::div_(a, b); }, self);
 }
 
-// maximum is clamp_min, and minimum is clamp_max, as in PyTorch.
+// maximum with a number is clamp_min, and minimum is clamp_max, as in PyTorch. Of two lists, equal elements share the
+// gradient, which clamp_min gives to the first list alone; so do the forms in place, which add no memory for a result.
+static TensorVector foreach_maximum_list(TensorList self, TensorList other) {
+  return foreach_map([](const Tensor& a, const Tensor& b) { return at::maximum(a, b); }, self, other);
+}
+static TensorVector foreach_minimum_list(TensorList self, TensorList other) {
+  return foreach_map([](const Tensor& a, const Tensor& b) { return at::minimum(a, b); }, self, other);
+}
 static TensorVector foreach_clamp_min_list(TensorList self, TensorList other) {
   return foreach_map([](const Tensor& a, const Tensor& b) { return at::clamp_min(a, b); }, self, other);
 }
@@ -361,7 +368,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   TORCH_FN(foreach_clamp_min_scalar), FUNCTION);
   m.def_composite("_foreach_maximum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()",
                   TORCH_FN(foreach_clamp_min_scalar_), FUNCTION);
-  m.def_composite("_foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]", TORCH_FN(foreach_clamp_min_list),
+  m.def_composite("_foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]", TORCH_FN(foreach_maximum_list),
                   FUNCTION);
   m.def_composite("_foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", TORCH_FN(foreach_clamp_min_list_),
                   FUNCTION);
@@ -369,7 +376,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   TORCH_FN(foreach_clamp_max_scalar), FUNCTION);
   m.def_composite("_foreach_minimum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()",
                   TORCH_FN(foreach_clamp_max_scalar_), FUNCTION);
-  m.def_composite("_foreach_minimum.List(Tensor[] self, Tensor[] other) -> Tensor[]", TORCH_FN(foreach_clamp_max_list),
+  m.def_composite("_foreach_minimum.List(Tensor[] self, Tensor[] other) -> Tensor[]", TORCH_FN(foreach_minimum_list),
                   FUNCTION);
   m.def_composite("_foreach_minimum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", TORCH_FN(foreach_clamp_max_list_),
                   FUNCTION);

@@ -119,8 +119,8 @@ static Tensor combinations(const Tensor& self, int64_t r, bool with_replacement)
     return at::empty(IntArrayRef(0), self.scalar_type(), self.device());
   }
   const int64_t n = self.numel(), count = number_of_combinations(n, r, with_replacement);
-  if (count == 0) {
-    return at::empty({0, r}, self.scalar_type(), self.device());
+  if (count == 0) { // no element is taken, and each has a gradient of zero
+    return at::reshape(at::index_select(self, 0, at::empty(IntArrayRef(0), kLong, self.device())), {0, r});
   }
   const Tensor places = combinations_of_places(n, r, with_replacement, self.device());
   return at::reshape(at::index_select(self, 0, at::reshape(places, {-1})), {count, r});

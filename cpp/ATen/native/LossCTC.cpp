@@ -83,6 +83,8 @@ Tensor as_labels(const Tensor& t) {
 // The op whose gradient autograd knows. The probabilities of the prefixes, log_alpha, are kept for backward.
 std::tuple<Tensor, Tensor> _ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
                                      IntArrayRef target_lengths, int64_t blank, bool zero_infinity) {
+  TORCH_CHECK_NOT_IMPLEMENTED(log_probs.scalar_type() == kDouble || log_probs.scalar_type() == kFloat,
+                              "\"ctc_loss_cpu\" not implemented for '", log_probs.scalar_type(), "'");
   const CTCShape shape = checked_ctc_shape(log_probs, targets, input_lengths, target_lengths, blank);
   const ScalarType dtype = log_probs.scalar_type();
   const Tensor loss = detail::empty_generic({shape.B}, dtype, log_probs.device());

@@ -53,6 +53,8 @@ static Tensor nll_loss2d_backward(const Tensor& grad_output, const Tensor& self,
   TORCH_CHECK(total_weight.numel() == 1,
               "expected total_weight to be a single element tensor, got: ", total_weight.sizes(), " (",
               total_weight.numel(), " elements)");
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"nll_loss2d_backward_out_frame\" not implemented for '",
+                              self.scalar_type(), "'");
   TORCH_CHECK(grad_output.scalar_type() == self.scalar_type() && total_weight.scalar_type() == self.scalar_type(),
               "nll_loss2d_backward: expected grad_output and total_weight of dtype ", self.scalar_type(), ", but got ",
               grad_output.scalar_type(), " and ", total_weight.scalar_type());

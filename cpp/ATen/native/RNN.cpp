@@ -399,8 +399,9 @@ std::tuple<Tensor, Tensor, Tensor> lstm_data(const Tensor& data, const Tensor& b
                                              TensorList params, bool has_biases, int64_t num_layers, double dropout,
                                              bool train, bool bidirectional) {
   const StackOptions options{has_biases, num_layers, dropout, train, bidirectional};
+  TORCH_CHECK(hx.size() == 2, "lstm expects two hidden states");
+  const bool has_projections = hx[0].size(2) != hx[1].size(2);
   check_lstm_hidden_state_shapes(hx, options);
-  const bool has_projections = hx[0].sizes()[2] != hx[1].sizes()[2];
   const Sequences sequences{data, checked_batch_sizes(batch_sizes, data, hx[0])};
   const auto [output, last] = run_stack(lstm_step, sequences, hx, params, has_projections, options);
   return {output, last[0], last[1]};
@@ -414,10 +415,16 @@ CellParams cell_params(const Tensor& w_ih, const Tensor& w_hh, const OptionalTen
 template <Cell cell>
 Tensor one_state_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
                       const OptionalTensor& b_ih, const OptionalTensor& b_hh) {
-  const int64_t hidden_size = w_hh.size(1);
-  check_cell_input(input, w_ih.size(1));
-  check_cell_hidden(input, hx, hidden_size, 0);
-  check_cell_weights(w_ih, w_hh, /*gates=*/cell == gru_step ? 3 : 1, hidden_size);
+  if (cell ==
+      gru_step) { // of two mistakes in one call, PyTorch tells a GRU about the input, and the others about weights
+    check_cell_input(input, w_ih.size(1));
+    check_cell_hidden(input, hx, w_hh.size(1), 0);
+    check_cell_weights(w_ih, w_hh, /*gates=*/3, w_hh.size(1));
+  } else {
+    check_cell_weights(w_ih, w_hh, /*gates=*/1, w_hh.size(1));
+    check_cell_input(input, w_ih.size(1));
+    check_cell_hidden(input, hx, w_hh.size(1), 0);
+  }
   const CellParams params = cell_params(w_ih, w_hh, b_ih, b_hh);
   return cell(params.linear_ih(input), {hx}, params)[0];
 }

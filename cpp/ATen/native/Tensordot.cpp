@@ -205,6 +205,9 @@ static Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing)
   if (n == 0) {
     return at::empty({x.sizes()[0], 0}, dtype, x.device());
   }
+  if (n == 1) { // only the ones of power 0, which no gradient reaches
+    return at::ones_like(at::empty({x.sizes()[0], 1}, dtype, x.device()));
+  }
   const Tensor result = powers(at::to(x, dtype), n);
   return increasing ? result : at::flip(result, 1);
 }

@@ -139,6 +139,8 @@ static Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, cons
 // the epsilon of the computing dtype. The sizes are checked in rms_norm; here weight is broadcast, as in PyTorch.
 static std::tuple<Tensor, Tensor> _fused_rms_norm(const Tensor& input, IntArrayRef normalized_shape,
                                                   const OptionalTensor& weight, std::optional<double> eps) {
+  TORCH_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"rms_norm\" not implemented for '", input.scalar_type(),
+                              "'");
   const ScalarType computing = computing_dtype(input.scalar_type());
   const double smallest = computing == kDouble ? std::numeric_limits<double>::epsilon()
                                                : static_cast<double>(std::numeric_limits<float>::epsilon());

@@ -53,13 +53,24 @@ def convolution_backward(
 
 @derivative("conv_tbc", inputs=["self", "weight", "bias"])
 def conv_tbc(grad: Any, self: Any, weight: Any, bias_sizes: Any, pad: int, needs_input_grad: Any) -> Any:
-    """The time stands first in every tensor; for convolution_backward, the batch comes first and the time last."""
-    of_self, of_weight, of_bias = _torch.convolution_backward(
-        grad.permute(1, 2, 0), self.permute(1, 2, 0), weight.permute(2, 1, 0), list(bias_sizes), [1], [pad], [1], False,
-        [0], 1, list(needs_input_grad),
-    )  # fmt: skip
+    """grad: (T', B, F), self: (T, B, C), weight: (K, C, F). Tap k of the kernel multiplied the steps of self from
+    ``start`` on, and its products went into the steps of the result from ``to`` on: ``count`` of them, or none."""
+    of_self: Any = self.new_zeros(self.shape)
+    of_weight = []
+    for k in range(weight.size(0)):
+        start, to = max(k - pad, 0), max(pad - k, 0)
+        count = min(self.size(0) + pad - k, grad.size(0)) - to
+        if count <= 0:
+            of_weight.append(weight.new_zeros(weight.shape[1:]))
+            continue
+        taken, part = self.narrow(0, start, count), grad.narrow(0, to, count)
+        if needs_input_grad[0]:
+            products = part.matmul(weight.select(0, k).t())
+            of_self = of_self + _torch.constant_pad_nd(products, [0, 0, 0, 0, start, self.size(0) - start - count])
+        if needs_input_grad[1]:
+            of_weight.append(taken.flatten(0, 1).t().matmul(part.flatten(0, 1)))
     return (
-        of_self.permute(2, 0, 1) if needs_input_grad[0] else None,
-        of_weight.permute(2, 1, 0) if needs_input_grad[1] else None,
-        of_bias if needs_input_grad[2] else None,
+        of_self if needs_input_grad[0] else None,
+        (_torch.stack(of_weight) if of_weight else weight.new_zeros(weight.shape)) if needs_input_grad[1] else None,
+        grad.sum((0, 1)) if needs_input_grad[2] else None,
     )

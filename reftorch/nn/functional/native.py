@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reftorch import _VF
+from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable_as_called
 from reftorch.nn import _reduction
@@ -61,7 +61,8 @@ def binary_cross_entropy_with_logits(
         >>> torch.binary_cross_entropy_with_logits(torch.tensor([0.0]), torch.tensor([1.0]))
         tensor([0.6931])
     """
-    return F.binary_cross_entropy_with_logits(input, target, weight, reduction=_name(reduction), pos_weight=pos_weight)
+    # PyTorch's check that both have one shape is in nn.functional only: here a target may broadcast the input.
+    return _C._nn.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
 @overridable_as_called

@@ -84,7 +84,7 @@ void binary_cross_entropy_backward_kernel(TensorIterator& iter) {
   AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "binary_cross_entropy_backward", [&] {
     using opmath_t = opmath_type<scalar_t>;
     cpu_kernel<scalar_t>(iter, [](opmath_t grad, opmath_t x, opmath_t y) -> opmath_t {
-      return grad * (x - y) / std::max((opmath_t(1) - x) * x, opmath_t(1e-12));
+      return grad * (x - y) / std::max((opmath_t(1) - x) * x, opmath_t(1e-12f));
     });
   });
 }
