@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.op_db.core import Input, Inputs, OpInfo, Sample
-from tests.op_db.samples.fused import update, updates
+from tests.op_db.samples.fused import UNLIKE, update, updates
 
 CHOICES: tuple[dict[str, Any], ...] = ({}, {"weight_decay": 0.1, "maximize": True}, {"amsgrad": True, "beta1": 0.3})
 
@@ -29,12 +29,13 @@ VALUES = [
     row
     for name in ("_fused_adam_", "_fused_adamw_")
     for row in (
-        OpInfo(name, lambda make: adam(make, 0.125), call=update(name), gradcheck=False),
+        OpInfo(name, lambda make: adam(make, 0.125), call=update(name), gradcheck=False, apart=(UNLIKE,)),
         OpInfo(
             f"{name}.tensor_lr",
             lambda make: adam(make, Input(np.array(0.125), "float32")),
             call=update(name, "tensor_lr"),
             gradcheck=False,
+            apart=(UNLIKE,),
         ),
     )
 ]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.op_db.core import Input, Inputs, OpInfo, Sample
-from tests.op_db.samples.fused import SHAPES, SMALL, update, updates
+from tests.op_db.samples.fused import SHAPES, SMALL, UNLIKE, update, updates
 
 OPTIONS = {"weight_decay": 0.0, "momentum": 0.0, "dampening": 0.0, "nesterov": False, "maximize": False}
 CHOICES: tuple[dict[str, Any], ...] = (
@@ -35,11 +35,12 @@ def sgd(make: Inputs, lr: Any) -> Iterator[Sample]:
 
 # There is no derivative, hence no gradcheck.
 VALUES = [
-    OpInfo("_fused_sgd_", lambda make: sgd(make, 0.125), call=update("_fused_sgd_"), gradcheck=False),
+    OpInfo("_fused_sgd_", lambda make: sgd(make, 0.125), call=update("_fused_sgd_"), gradcheck=False, apart=(UNLIKE,)),
     OpInfo(
         "_fused_sgd_.tensor_lr",
         lambda make: sgd(make, Input(np.array(0.125), "float32")),
         call=update("_fused_sgd_", "tensor_lr"),
         gradcheck=False,
+        apart=(UNLIKE,),
     ),
 ]

@@ -7,7 +7,9 @@ Leaves out: 16-bit floats, which torch has on GPUs only.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.op_db.core import Inputs, OpInfo, Sample
+import numpy as np
+
+from tests.op_db.core import Apart, Inputs, OpInfo, Sample
 from tests.op_db.samples.unary import backward_op
 
 BILINEAR, NEAREST, BICUBIC = range(3)
@@ -63,14 +65,41 @@ def either(make: Inputs) -> Iterator[Sample]:
         yield from [*calls(dims)(make)][-7:]
 
 
+def is_of_other_shape(sample: Sample) -> bool:
+    grad, x, grid = (leaf.values.shape for leaf in sample.args[:3])
+    return len(x) == len(grid) and grad != (*x[:2], *grid[1:-1])
+
+
+OTHER_MODE = Apart("torch takes the numbers of no mode for one", says="expected interpolation_mode and padding_mode")
+OTHER_SHAPE = Apart(
+    "torch reads beyond a gradient of another shape than the result", when=is_of_other_shape, crashes=True
+)
+
+NO_PLACE = Apart(
+    "torch turns a place that is no number into a pixel as the processor does",
+    when=lambda sample: not np.isfinite(sample.args[2].values).all(),
+)
+
 # Values between -2 and 2 reach the inside, the border and the outside. There are no second derivatives, as in torch.
-COMMON: dict[str, Any] = {"dtypes": ("float64", "float32"), "out": False, "low": -2, "high": 2, "gradcheck": False}
+COMMON: dict[str, Any] = {
+    "dtypes": ("float64", "float32"),
+    "out": False,
+    "low": -2,
+    "high": 2,
+    "gradcheck": False,
+    "apart": (OTHER_MODE,),
+}
 
 ROWS = [
     *(OpInfo(f"grid_sampler_{dims}d", calls(dims), **COMMON) for dims in (2, 3)),
     OpInfo("grid_sampler", either, **COMMON),
 ]
 VALUES = [
-    OpInfo(f"grid_sampler_{dims}d_backward", backwards(dims), call=backward(f"grid_sampler_{dims}d_backward"), **COMMON)
+    OpInfo(
+        f"grid_sampler_{dims}d_backward",
+        backwards(dims),
+        call=backward(f"grid_sampler_{dims}d_backward"),
+        **{**COMMON, "apart": (OTHER_MODE, OTHER_SHAPE, NO_PLACE)},
+    )
     for dims in (2, 3)
 ]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.op_db.core import FLOATS, Apart, Inputs, OpInfo, Sample
+from tests.op_db.core import FLOATS, Apart, Input, Inputs, OpInfo, Sample
 from tests.op_db.samples.unary import backward_op
 
 
@@ -62,6 +62,11 @@ NOT_CONTIGUOUS = Apart(
     "torch's backward takes an input or a gradient that is not contiguous from its own layers only",
     says="is_contiguous(memory_format)",
 )
+OTHER_LAYOUT = Apart(
+    "torch's backward reads what is not contiguous in the order of its memory",
+    says="Mismatched elements",
+    when=lambda sample: any(isinstance(t, Input) and t.layout != "contiguous" for t in sample.args),
+)
 
 # 16-bit floats are computed in float32 and rounded at other places than in torch.
 COMMON: dict[str, Any] = {"dtypes": FLOATS, "out": False, "rtol": 2e-4}
@@ -76,7 +81,16 @@ VALUES = [
         "native_group_norm_backward",
         backwards,
         call=native_group_norm_backward,
-        apart=(NOT_FINITE, NOT_CONTIGUOUS),
+        apart=(
+            NOT_FINITE,
+            NOT_CONTIGUOUS,
+            OTHER_LAYOUT,
+            Apart("of nothing, any dtype of a gradient will do here", says="scalar types of X and dY"),
+            Apart(
+                "of nothing, any dtype of a weight will do here",
+                says="no error; torch raises RuntimeError: expected scalar",
+            ),
+        ),
         **COMMON,
     )
 ]

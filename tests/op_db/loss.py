@@ -131,8 +131,25 @@ ROWS += [
         "binary_cross_entropy_backward",
         probability_backwards,
         call=lambda lib, *args: backward_op(lib, "binary_cross_entropy_backward")(*args),
+        apart=(
+            Apart(
+                "torch returns its result of the input's shape, which is not the one it writes a broadcast result into",
+                when=lambda sample: broadcasts(Sample(sample.args[1:4])),
+            ),
+            Apart(
+                "torch keeps the denominator positive in the first derivative, but not in the second",
+                says="gradient of",
+                when=lambda sample: bool(((sample.args[1].values <= 0) | (sample.args[1].values >= 1)).any()),
+            ),
+        ),
     ),
-    OpInfo("binary_cross_entropy_with_logits", scores),
+    OpInfo(
+        "binary_cross_entropy_with_logits",
+        scores,
+        apart=(
+            Apart("a reduction that does not exist is the sum here", when=lambda s: s.args[4] not in (NONE, MEAN, SUM)),
+        ),
+    ),
 ]
 
 # Values only.

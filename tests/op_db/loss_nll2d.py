@@ -74,7 +74,15 @@ ROWS = [
         torch_gradient=False,
         gradcheck=False,
         call=called("nll_loss2d_backward"),
-        apart=(Apart("torch writes where no class is", when=targets_out_of_range, crashes=True),),
+        apart=(
+            Apart("torch writes where no class is", when=targets_out_of_range, crashes=True),
+            Apart("torch lays the gradient out like the input, and refuses that layout", says="must be contiguous"),
+            Apart("torch lays the gradient out like the input, where it takes that layout", says="strides"),
+            Apart(
+                "of two mistakes, torch tells about the dtype of the input first",
+                says='"nll_loss2d_backward_out_frame" not implemented',
+            ),
+        ),
     ),
     OpInfo("nll_loss_nd", nll_nd, call=lambda lib, *args: lib._C._nn.nll_loss_nd(*args)),
 ]

@@ -133,7 +133,22 @@ def with_samples(dims: int) -> Callable[..., Any]:
 
 NO_WINDOWS = tuple(
     Apart("torch's backward takes windows that do not fit, which its forward refuses", says=words)
-    for words in ("too large relative to input", "kernel_size should be greater than zero", "Output size is too small")
+    for words in (
+        "too large relative to input",
+        "kernel_size should be greater than zero",
+        "Output size is too small",
+        "non-zero size for non-batch dimensions",
+        "expected grad_output and indices of shape",
+        "pad must be non-negative",
+    )
+)
+OTHER_LAYOUT = (
+    Apart("torch's second derivative with places that are not contiguous fails", says="view size is not compatible"),
+    Apart(
+        "torch's backward reads places that are not contiguous in the order of their memory",
+        when=lambda sample: sample.args[-1].layout != "contiguous",
+        crashes=True,
+    ),
 )
 EMPTY_WINDOW = Apart(
     "torch takes windows without elements, which have no largest one", says="kernel_size should be greater than zero"
@@ -197,21 +212,21 @@ ROWS = [
                 backwards(dims),
                 call=at_op(f"max_pool{dims}d_with_indices_backward"),
                 out=False,
-                apart=(places_of(dims), *NO_WINDOWS),
+                apart=(places_of(dims), *NO_WINDOWS, *OTHER_LAYOUT),
             ),
             OpInfo(
                 f"adaptive_max_pool{dims}d_backward",
                 adaptive_backwards(dims),
                 call=at_op(f"adaptive_max_pool{dims}d_backward"),
                 out=False,
-                apart=(places_of(dims), *NO_WINDOWS),
+                apart=(places_of(dims), *NO_WINDOWS, *OTHER_LAYOUT),
             ),
             OpInfo(
                 f"fractional_max_pool{dims}d_backward",
                 fractional_backwards(dims),
                 call=at_op(f"fractional_max_pool{dims}d_backward"),
                 out=False,
-                apart=(places_of(dims), *NO_WINDOWS),
+                apart=(places_of(dims), *NO_WINDOWS, *OTHER_LAYOUT),
                 torch_gradient=False,
             ),
         )

@@ -7,7 +7,9 @@ Leaves out: complex inputs.
 from collections.abc import Iterator
 from typing import Any
 
-from tests.op_db.core import Inputs, OpInfo, Sample
+import numpy as np
+
+from tests.op_db.core import FLOATS, Apart, Inputs, OpInfo, Sample
 
 SHAPES = ((4, 3), (4, 3, 5), (2, 3, 4, 2), (2, 3, 2, 2, 2), (40, 3))
 
@@ -84,16 +86,77 @@ def native_batch_norm_backward(
     return [result for result in results if result is not None]
 
 
+def has_other_channels(sample: Sample) -> bool:
+    """Whether weight, bias or a statistic has not one element for each channel of the input."""
+    x, *vectors = sample.args[:5]
+    channels = x.values.shape[1] if x.values.ndim > 1 else -1
+    return any(v is not None and v.values.shape != (channels,) for v in vectors)
+
+
+def is_empty(sample: Sample) -> bool:
+    return sample.args[0].values.size == 0
+
+
+OTHER_CHANNELS = Apart(
+    "torch reads beyond the vectors that are not as long as there are channels", when=has_other_channels, crashes=True
+)
+# Other dtypes than floats are refused in all cases.
+OTHER_DTYPE = Apart(
+    "torch computes a mean before it looks at the dtype, by layout", says="could not infer output dtype"
+)
+OTHER_DTYPE_OF_NOTHING = Apart(
+    "of two mistakes, torch tells about the dtype first", says='"batch_norm" not implemented', when=is_empty
+)
+NO_CHANNELS = Apart(
+    "of two mistakes, torch tells about the channels of an input that has none as it likes",
+    when=lambda sample: sample.args[0].values.ndim < 2,
+    says="elements not",
+)
+NOT_FINITE = Apart(
+    "what infinities cancel to depends on the order of the steps, and torch's depends on the layout",
+    says="location mismatch",
+    when=lambda sample: not np.isfinite(sample.args[0].values).all(),
+)
+EMPTY = (
+    Apart(
+        "torch multiplies an empty result by the first of no weights, for the graph's sake",
+        says="select(): index 0 out of range",
+        when=is_empty,
+    ),
+    Apart("torch looks at no vector where the input is empty", when=is_empty, says="should contain"),
+    Apart("torch looks at no vector where the input is empty", when=is_empty, says="must match the size of tensor"),
+)
+
 ROWS = [
-    OpInfo("native_batch_norm", batches, out=False, rtol=1e-4),
-    OpInfo("batch_norm", batch_norms, out=False, rtol=1e-4),
-    OpInfo("instance_norm", instances, out=False, rtol=1e-4),
+    OpInfo(
+        "native_batch_norm", batches, out=False, rtol=1e-4, apart=(OTHER_CHANNELS, OTHER_DTYPE, OTHER_DTYPE_OF_NOTHING)
+    ),
+    OpInfo("batch_norm", batch_norms, out=False, rtol=1e-4, apart=(*EMPTY, OTHER_DTYPE, NO_CHANNELS, NOT_FINITE)),
+    OpInfo("instance_norm", instances, out=False, rtol=1e-4, apart=(*EMPTY, OTHER_DTYPE, NOT_FINITE)),
     # torch's third derivative takes the saved statistics for constants; gradcheck is what holds ours.
     OpInfo(
         "native_batch_norm_backward",
         backwards,
         call=native_batch_norm_backward,
         out=False,
+        apart=(
+            Apart(
+                "torch reads beyond gradients and weights of other shapes than the input's, or divides by 0 channels",
+                when=lambda s: (
+                    s.args[0].values.shape != s.args[1].values.shape
+                    or 0 in s.args[1].values.shape[:2]
+                    or s.args[1].values.ndim < 2
+                    or (s.args[2] is not None and s.args[2].values.shape != s.args[1].values.shape[1:2])
+                ),
+                crashes=True,
+            ),
+            OTHER_DTYPE,
+            Apart(
+                "torch rounds sums to 16 bits in the steps between",
+                says="Mismatched elements",
+                when=lambda s: s.args[1].dtype in FLOATS[2:],
+            ),
+        ),
         gradient=False,
         rtol=1e-4,
     ),

@@ -101,6 +101,18 @@ def other_gates(gates: int, states: int, packed: bool) -> Apart:
     return Apart("torch reads beyond the gates of weights with other rows than its state", when=when, crashes=True)
 
 
+# Without these checks torch reads beyond memory, or another error follows.
+PACKED = tuple(
+    Apart("of packed sequences that do not fit, torch tells something else or nothing", says=words)
+    for words in (
+        "batch_sizes must",
+        "packed data must have 2 dimensions",
+        "Expected hx to have the",
+        "Expected sequence length to be larger",
+        "should be 3-D but got",
+    )
+)
+
 COMMON = {"dtypes": FLOATS, "out": False, "low": -1, "high": 1}
 
 ROWS = [
@@ -109,7 +121,10 @@ ROWS = [
             f"{name}.{form}",
             calls(gates, states, form == "data"),
             rtol=1e-5 if name == "lstm" else None,
-            apart=(other_gates(gates, states, form == "data"),) if gates > 1 else (),
+            apart=(
+                *((other_gates(gates, states, form == "data"),) if gates > 1 else ()),
+                *(PACKED if form == "data" else ()),
+            ),
             **COMMON,
         )
         for name, gates, states in (("rnn_tanh", 1, 1), ("rnn_relu", 1, 1), ("gru", 3, 1), ("lstm", 4, 2))
