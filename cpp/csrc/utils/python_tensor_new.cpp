@@ -261,10 +261,11 @@ PyObject* tolist_level(const at::Tensor& t, const char* data, int64_t dim, GilYi
   if (dim == t.dim()) {
     gil.step();
     return AT_DISPATCH_ALL_TYPES_AND_BOOL(t.scalar_type(), "tolist", [&]() -> PyObject* {
-      const scalar_t value = *reinterpret_cast<const scalar_t*>(data);
       if constexpr (std::is_same_v<scalar_t, bool>) {
-        return PyBool_FromLong(value);
-      } else if constexpr (std::is_integral_v<scalar_t>) {
+        return PyBool_FromLong(*data != 0); // a view of other bytes holds values that C++ does not allow in a bool
+      }
+      const scalar_t value = *reinterpret_cast<const scalar_t*>(data);
+      if constexpr (std::is_integral_v<scalar_t>) {
         return PyLong_FromLongLong(value);
       } else {
         return PyFloat_FromDouble(static_cast<double>(value));
