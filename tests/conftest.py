@@ -56,6 +56,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
             super().add_node_collection(node, collection)
             self.places = {test: place for place, test in enumerate(collection)}
 
+        def remove_node(self, node):
+            """Leave out the test that ended its process: xdist's own scheduler would run it in each next process."""
+            work = self.assigned_work.pop(node)
+            under_way = next(((file, test) for file, tests in work.items() for test in tests), None)
+            if under_way is None:
+                return None
+            file, crashed = under_way
+            del work[file][crashed]
+            self.workqueue.update({file: tests for file, tests in work.items() if tests})
+            for other in self.assigned_work:
+                self._reschedule(other)
+            return crashed
+
         def _assign_work_unit(self, node):
             file, tests = self.workqueue.popitem(last=False)
             self.assigned_work[node][file] = tests
@@ -108,7 +121,6 @@ def _answers() -> dict[str, Answers]:
 
 LOG = pytest.StashKey[Log]()
 WANTED = pytest.StashKey[Answers]()
-RECORDED: dict[str, Answers] = {}
 
 
 def is_sample(test: str) -> bool:
@@ -141,13 +153,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
             f"{difference}\n(where the test has changed: make answers ARGS={pyfuncitem.nodeid!r})"
         )
     elif log is not None and log.checksums:
-        RECORDED[pyfuncitem.nodeid] = Answers.of(log)
+        assert RECORD is not None
+        with Path(RECORD, f"{os.getpid()}.pickle").open("ab") as file:  # at once: a later test may end the process
+            pickle.dump((pyfuncitem.nodeid, Answers.of(log)), file)
     return result
-
-
-def pytest_sessionfinish() -> None:
-    if RECORD is not None:
-        Path(RECORD, f"{os.getpid()}.pickle").write_bytes(pickle.dumps(RECORDED))
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import os
 import pickle
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,16 @@ def run(tests: list[str], more: list[str], **environment: str) -> Outcomes:
     return outcomes
 
 
+def _read_all(part: Path) -> Iterator[tuple[str, Answers]]:
+    """What one process wrote down: a pair for each test, one after the other."""
+    with part.open("rb") as file:
+        while True:
+            try:
+                yield pickle.load(file)
+            except EOFError:
+                return
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.answers.record", description="Write down torch's answers.")
     parser.add_argument("tests", nargs="*", help="renew the answers of these tests or files alone")
@@ -61,14 +72,16 @@ def main() -> int:
     # Programs of their own, whose tests compare nothing with torch, and take long.
     apart = ["debug", "course", "cpp", "ci", "vscode", "bench", "cuda"]
     everything = ["tests", *(f"--ignore=tests/{name}" for name in apart)]
-    more = ["-n", options.jobs, "--dist", "loadfile"] if options.jobs != "0" else ["-n", "0"]
+    # A test whose process ends, by a crash of the library, counts as failed; the other tests go on in a new process.
+    apace = ["-n", options.jobs, "--dist", "loadfile", "--max-worker-restart", "1000"]
+    more = apace if options.jobs != "0" else ["-n", "0"]
     old, old_origin = stored.read()
     command = "make answers" + (f" ARGS='{' '.join(options.tests)}'" if options.tests else "")
     with tempfile.TemporaryDirectory() as folder:
         first = run(options.tests or everything, more, REFTORCH_RECORD_ANSWERS=folder)
         answers: dict[str, Answers] = {}
         for part in sorted(Path(folder).iterdir()):
-            answers.update(pickle.loads(part.read_bytes()))
+            answers.update(_read_all(part))
         answers = {name: answer for name, answer in answers.items() if name in first.passed}
         origin = {
             "what": "answers in reftorch's tests, see tests/answers/__init__.py",

@@ -220,8 +220,10 @@ class Watcher:
         def init_subclass(subclass: Any, **kwargs: Any) -> None:
             super(base, subclass).__init_subclass__(**kwargs)  # type: ignore[misc]
             for name, value in list(vars(subclass).items()):
-                if isinstance(value, (staticmethod, classmethod)):
-                    type.__setattr__(subclass, name, type(value)(watcher._method(value.__func__)))
+                if isinstance(value, staticmethod):  # of autograd's Function: all its arguments are the library's
+                    type.__setattr__(subclass, name, staticmethod(watcher._callback(value.__func__)))
+                elif isinstance(value, classmethod):
+                    type.__setattr__(subclass, name, classmethod(watcher._method(value.__func__)))
                 elif isinstance(value, types.FunctionType) and name not in ("__new__", "__torch_function__"):
                     type.__setattr__(subclass, name, watcher._method(value))
 
