@@ -5,6 +5,7 @@ Left out: storing and plotting of results.
 
     python tests/bench/bench.py --libs torch,reftorch --suites ops,kernels,train,data,fx --threads 1
     python tests/bench/bench.py --cases 'chain_*' --json out.json
+    python tests/bench/bench.py --libs reftorch=../before,reftorch --json out.json   # another checkout of reftorch, built
     python tests/bench/bench.py --list
 
 Every library runs in a process of its own, and samples are taken in turn (A B, B A, ...), so that the noise of the
@@ -55,7 +56,7 @@ def user_environment() -> dict[str, str]:
 
 
 class Worker:
-    """A library in its own process."""
+    """A library in its own process. ``name=folder`` imports the library from that folder."""
 
     def __init__(self, library: str, threads: int) -> None:
         self.library = library

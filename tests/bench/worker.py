@@ -7,6 +7,7 @@ One process a library: two OpenMP runtimes or BLAS thread pools in one process w
 """
 
 import argparse
+import importlib.machinery
 import json
 import os
 import sys
@@ -37,6 +38,11 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
 
+    name, _, folder = options.library.partition("=")
+    if folder:  # before the finder of the library that is installed in place
+        sys.path.insert(0, folder)
+        sys.meta_path.insert(0, importlib.machinery.PathFinder)
+
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what a library prints must not break the protocol
 
@@ -44,7 +50,7 @@ def main() -> None:
         answers.write(json.dumps(said) + "\n")
 
     try:
-        library = Library(options.library, options.threads)
+        library = Library(name, options.threads)
     except Exception as error:
         answer(ok=False, error=f"{type(error).__name__}: {error}")
         return
