@@ -24,28 +24,28 @@ class Entry(NamedTuple):
     floor: str
     first: str
     second: str
-    minutes: int = 60  # to read the lesson and solve the exercises
+    minutes: int = 60  # to read the lesson and solve the exercises, without the project
     difficulty: int = 1  # one to three
     edition: int = 1  # of the second, the gates hold the form that tags.py describes
     parts: tuple[int, ...] = ()  # a long lesson has parts, with places to rest between them: minutes to read each part
 
 
 SYLLABUS = (
-    Entry("00_setup", "core", "a debug build, and", "three ways to look", 90, 1, edition=2),
-    Entry("01_import", "binding", "what import does", "before your first line", 150, 2, edition=2),
-    Entry("02_tensor", "core", "storage, strides,", "views, dtypes", 150, 1, edition=2),
-    Entry("03_operator", "dispatcher", "one op, from Python", "down to its kernel", 180, 2, edition=2),
-    Entry("04_debugging", "binding", "a wrong number, in", "Python and in C++", 120, 2, edition=2),
-    Entry("05_autograd_graph", "autograd", "nodes, and what", "each of them keeps", 150, 2, 2),
-    Entry("06_autograd_engine", "autograd", "backward, a node", "after the other", 180, 3, 2, parts=(60, 50)),
-    Entry("07_nn_module", "python", "parameters, buffers,", "hooks, state_dict", 150, 2, edition=2),
+    Entry("00_setup", "core", "a debug build, and", "three ways to look", 140, 1, edition=2),
+    Entry("01_import", "binding", "what import does", "before your first line", 170, 2, edition=2),
+    Entry("02_tensor", "core", "storage, strides,", "views, dtypes", 240, 1, edition=2),
+    Entry("03_operator", "dispatcher", "one op, from Python", "down to its kernel", 240, 2, edition=2),
+    Entry("04_debugging", "binding", "a wrong number, in", "Python and in C++", 200, 2, edition=2),
+    Entry("05_autograd_graph", "autograd", "nodes, and what", "each of them keeps", 220, 2, 2, parts=(50, 40)),
+    Entry("06_autograd_engine", "autograd", "backward, a node", "after the other", 305, 3, 2, parts=(60, 50)),
+    Entry("07_nn_module", "python", "parameters, buffers,", "hooks, state_dict", 180, 2, edition=2),
     Entry("08_norm_layers", "native", "batch norm and its", "kin, and backward", 180, 2, edition=2),
-    Entry("09_optim", "python", "optimizers, groups,", "schedulers", 180, 2, edition=2),
-    Entry("10_data", "python", "datasets, samplers,", "worker processes", 120, 2, edition=2),
-    Entry("11_sharing", "core", "saving, and memory", "that processes share", 120, 2, edition=2),
+    Entry("09_optim", "python", "optimizers, groups,", "schedulers", 190, 2, edition=2),
+    Entry("10_data", "python", "datasets, samplers,", "worker processes", 150, 2, edition=2),
+    Entry("11_sharing", "core", "saving, and memory", "that processes share", 160, 2, edition=2),
     Entry("12_parallel", "python", "data parallel, and", "many processes", 120, 3),
-    Entry("13_fx", "python", "programs as graphs,", "and their transforms", 150, 3, edition=2),
-    Entry("14_debugging_models", "autograd", "find the NaN, find", "the wrong gradient", 180, 2, edition=2),
+    Entry("13_fx", "python", "programs as graphs,", "and their transforms", 170, 3, edition=2),
+    Entry("14_debugging_models", "autograd", "find the NaN, find", "the wrong gradient", 190, 2, edition=2),
     Entry("15_cuda", "kernel", "kernels, streams,", "a caching allocator", 150, 3),
     Entry("16_capstone", "python", "a GPT, and one bug in", "the real PyTorch", 240, 3),
 )

@@ -6,6 +6,7 @@ Mirrors: nothing in PyTorch: PyTorch ships no course.
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -58,22 +59,33 @@ def test_where_to_go_next_follows_the_learner(toy):
 
 
 def test_every_chapter_says_how_long_it_takes_and_how_hard_it_is():
-    assert all(30 <= entry.minutes <= 300 and 1 <= entry.difficulty <= 3 for entry in SYLLABUS)
+    assert all(30 <= entry.minutes <= 330 and 1 <= entry.difficulty <= 3 for entry in SYLLABUS)
     row = start_page()._repr_mimebundle_()["text/html"].split("</tr>")[4]  # of chapter 03
-    assert "3 h" in row
+    assert "4 h" in row
     assert "●●○" in row
 
 
 def test_a_lesson_in_parts_has_places_to_rest_and_the_start_page_has_the_times():
     in_parts = [chapter for chapter in chapters() if entry_of(chapter).parts]
-    assert [chapter.number for chapter in in_parts] == ["06"]
+    assert [chapter.number for chapter in in_parts] == ["05", "06"]
     for chapter in in_parts:
         parts = entry_of(chapter).parts
         headings = [cell["source"] for cell in read(chapter.lesson)["cells"] if "a place to rest\n" in cell["source"]]
         assert len(headings) == len(parts) - 1
         assert sum(parts) < entry_of(chapter).minutes
     row = start_page()._repr_mimebundle_()["text/html"].split("</tr>")[7]  # of chapter 06
-    assert "part 1: 1 h<br>part 2: 50 min<br>exercises: 1 h 10 min" in row
+    assert "part 1: 1 h<br>part 2: 50 min<br>exercises: 3 h 15 min" in row
+
+
+def test_the_time_of_a_chapter_has_room_for_its_exercises_and_half_an_hour_for_its_lesson():
+    for chapter in chapters():
+        tasks = [cell["source"] for cell in read(chapter.exercises)["cells"] if cell["cell_type"] == "markdown"]
+        exercises = sum(int(minutes) for task in tasks for minutes in re.findall(r"★[★☆]+, (\d+) minutes\.", task))
+        lesson = sum(entry_of(chapter).parts) or 30
+        assert exercises >= 60
+        assert entry_of(chapter).minutes >= exercises + lesson, (
+            f"chapter {chapter.number}: {exercises} min of exercises"
+        )
 
 
 @pytest.mark.parametrize("started", [False, True])
