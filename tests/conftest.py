@@ -14,7 +14,7 @@ import os
 import pickle
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from tests.answers import stored
-from tests.answers.fingerprint import Answers, Log
+from tests.answers.fingerprint import TOLERANCE, Answers, Log
 from tests.answers.watched import watch
 
 collect_ignore_glob = ["bench/*", "course/browser/*", "debug/fuzz_printers.py", "vscode/*"]  # other programs' parts
@@ -136,10 +136,29 @@ def real_torch_or_none(_torch: ModuleType | None, _answers: dict[str, Answers], 
         request.node.stash[LOG] = log = Log()
         if RECORD is None:
             request.node.stash[WANTED] = _answers[test]
-        return watch(_torch or importlib.import_module("reftorch"), log)  # imported here: the floors need no build
+        library = _torch or importlib.import_module("reftorch")  # imported here: the floors need no build
+        library.manual_seed(18)  # for tests that draw, and care for no seed
+        return library if "noted" in request.fixturenames else watch(library, log)
     if _torch is None:
         request.node.user_properties.append((UNCHECKED, test))
     return _torch
+
+
+@pytest.fixture
+def noted(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
+    """A function through which a test passes what ``real_torch`` answered: it returns the value, and notes it.
+
+    A test that asks for this fixture is given the library itself as ``real_torch``, with no wall that takes notes. It
+    notes plain values, such as the texts of two graphs that it compares.
+    """
+
+    def note(value: Any) -> Any:
+        log = request.node.stash.get(LOG, None)
+        if log is not None:
+            log.answer("what is compared", value, TOLERANCE["float32"])
+        return value
+
+    return note
 
 
 @pytest.hookimpl(wrapper=True)

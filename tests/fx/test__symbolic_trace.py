@@ -59,23 +59,24 @@ def assert_equal(ours: Any, theirs: Any, tolerance: float) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS.MODELS)
-def test_code_and_table_are_those_of_torch(name: str, real_models: ModuleType) -> None:
+def test_code_and_table_are_those_of_torch(name: str, real_models: ModuleType, noted: Any) -> None:
     ours = MODELS.trace(name, MODELS.MODELS[name][0]())
     theirs = real_models.trace(name, real_models.MODELS[name][0]())
-    assert both.plain(ours.code) == both.plain(theirs.code)
-    assert both.plain(table(ours.graph)) == both.plain(table(theirs.graph))
-    assert both.plain(str(ours.graph)) == both.plain(str(theirs.graph))
+    assert both.plain(ours.code) == noted(both.plain(theirs.code))
+    assert both.plain(table(ours.graph)) == noted(both.plain(table(theirs.graph)))
+    assert both.plain(str(ours.graph)) == noted(both.plain(str(theirs.graph)))
     readable = ours.print_readable(print_output=False)
-    assert both.plain(readable) == both.plain(theirs.print_readable(print_output=False))
+    assert both.plain(readable) == noted(both.plain(theirs.print_readable(print_output=False)))
 
 
 @pytest.mark.parametrize("name", MODELS.MODELS)
 def test_the_traced_module_computes_and_trains_as_torch_does(
-    name: str, real_models: ModuleType, real_torch: ModuleType
+    name: str, real_models: ModuleType, real_torch: ModuleType, noted: Any
 ) -> None:
     ours, theirs = MODELS.MODELS[name][0](), real_models.MODELS[name][0]()
     both.copy_state(ours, theirs, real_torch)
     expected = trained(real_models, name, real_models.trace(name, theirs), real_torch)
+    noted(both.to_numpy([both.tensors_in(part) for part in expected]))
     found = trained(MODELS, name, MODELS.trace(name, ours), reftorch)
     assert_equal(found[0], expected[0], 1e-5)
     if expected[1]:
@@ -263,7 +264,7 @@ def required(cls: type) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("name", sorted(set(LAYERS) - DIFFERENT))
-def test_the_code_of_a_layer_is_that_of_torch(name: str, real_torch: ModuleType) -> None:
+def test_the_code_of_a_layer_is_that_of_torch(name: str, real_torch: ModuleType, noted: Any) -> None:
     codes = []
     for library in (reftorch, real_torch):
         layer = getattr(library.nn, name)(*ARGUMENTS.get(name, required(getattr(nn, name))))
@@ -271,7 +272,7 @@ def test_the_code_of_a_layer_is_that_of_torch(name: str, real_torch: ModuleType)
             codes.append(both.plain(library.fx.symbolic_trace(layer).code))
         except library.fx.proxy.TraceError as error:  # for example of batch norm, which looks at the input's shape
             codes.append(str(error))
-    assert codes[0] == codes[1]
+    assert codes[0] == noted(codes[1])
 
 
 # Functions that are ops in PyTorch record the arguments as the program wrote them, the others all arguments.
@@ -296,10 +297,10 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_the_arguments_of_a_function_are_those_of_torch(name: str, real_torch: ModuleType) -> None:
+def test_the_arguments_of_a_function_are_those_of_torch(name: str, real_torch: ModuleType, noted: Any) -> None:
     ours = reftorch.fx.symbolic_trace(lambda x: CALLS[name](reftorch, x))
     theirs = real_torch.fx.symbolic_trace(lambda x: CALLS[name](real_torch, x))
-    assert both.plain(ours.code) == both.plain(theirs.code)
+    assert both.plain(ours.code) == noted(both.plain(theirs.code))
 
 
 def test_wrap_is_for_the_top_of_a_module(real_torch: ModuleType) -> None:
@@ -341,7 +342,7 @@ def test_shapes_of_parameters_may_be_constant() -> None:
     assert [node.name for node in graph.nodes] == ["x", "weight", "t", "matmul", "output"]
 
 
-def test_the_module_stack_is_noted(real_models: ModuleType) -> None:
+def test_the_module_stack_is_noted(real_models: ModuleType, noted: Any) -> None:
     stacks = []
     for models in (MODELS, real_models):
         traced = models.trace("GPT", models.GPT())
@@ -351,7 +352,7 @@ def test_the_module_stack_is_noted(real_models: ModuleType) -> None:
                 for node in traced.graph.nodes
             ]
         )
-    assert stacks[0] == stacks[1]
+    assert stacks[0] == noted(stacks[1])
 
 
 def test_asserts_are_recorded_where_the_tracer_says_so() -> None:

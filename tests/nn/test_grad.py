@@ -23,7 +23,7 @@ def inputs(t: Any, d: int) -> tuple[Any, Any]:
 @pytest.mark.parametrize("options", [{}, {"stride": 2, "padding": 1, "dilation": 2}, {"padding": 1, "stride": None}])
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_the_gradients_are_those_of_autograd_and_torchs(
-    real_torch: ModuleType, d: int, options: dict[str, Any]
+    real_torch: ModuleType, d: int, options: dict[str, Any], noted: Any
 ) -> None:
     options = {"groups": 2, **options, **({"stride": (2,) * d} if options.get("stride", 1) is None else {})}
     found = []
@@ -37,6 +37,7 @@ def test_the_gradients_are_those_of_autograd_and_torchs(
                 getattr(functions, f"conv{d}d_weight")(x, w.shape, out, **options),
             ]
         )
+    noted([x.tolist() for x in found[1]])
     x, w = inputs(reftorch, d)
     out = getattr(F, f"conv{d}d")(x.requires_grad_(), w.requires_grad_(), **options)
     for ours, theirs, expected in zip(*found, reftorch.autograd.grad(out, (x, w), out.detach()), strict=True):

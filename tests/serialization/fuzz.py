@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import io
 import pickle
+import pickletools  # noqa: F401  (load imports it for the message of its first error)
 import random
 import resource
 import signal

@@ -28,7 +28,7 @@ def traced(library: ModuleType) -> Any:
     return module
 
 
-def test_tables_and_their_combinations_support_what_they_support_in_torch(real_torch: ModuleType) -> None:
+def test_tables_and_their_combinations_support_what_they_support_in_torch(real_torch: ModuleType, noted: Any) -> None:
     found = []
     for library in (reftorch, real_torch):
         support = __import__(f"{library.__name__}.fx.passes.operator_support", fromlist=["x"])
@@ -48,7 +48,7 @@ def test_tables_and_their_combinations_support_what_they_support_in_torch(real_t
         submodules = dict(module.named_modules())
         nodes = [node for node in module.graph.nodes if node.op != "output"]
         found.append([[node.name for node in nodes if one.is_node_supported(submodules, node)] for one in tables])
-    assert found[0] == found[1]
+    assert found[0] == noted(found[1])
     assert len({tuple(names) for names in found[0]}) == 8  # the tables do not support the same nodes by chance
 
 

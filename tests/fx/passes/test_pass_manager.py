@@ -24,7 +24,7 @@ def add_one(x: Any) -> Any:
 
 
 def libraries(real_torch: ModuleType) -> list[Any]:
-    return [ours, __import__("torch.fx.passes.pass_manager", fromlist=["PassManager"])]
+    return [ours, __import__(f"{real_torch.__name__}.fx.passes.pass_manager", fromlist=["PassManager"])]
 
 
 def test_order_and_changes(real_torch: ModuleType) -> None:
@@ -39,7 +39,7 @@ def test_order_and_changes(real_torch: ModuleType) -> None:
         assert manager(3) == 5
 
 
-def test_constraints(real_torch: ModuleType) -> None:
+def test_constraints(real_torch: ModuleType, noted: Any) -> None:
     messages = []
     for library in libraries(real_torch):
         manager = library.PassManager([double, add_one])
@@ -49,7 +49,7 @@ def test_constraints(real_torch: ModuleType) -> None:
         with pytest.raises(RuntimeError) as error:
             manager(1)
         messages.append(str(error.value))
-    assert messages[0] == messages[1]
+    assert messages[0] == noted(messages[1])
 
 
 def test_loops(real_torch: ModuleType) -> None:

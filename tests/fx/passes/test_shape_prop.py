@@ -18,7 +18,7 @@ from tests.fx import both
 MODELS = both.load("models", reftorch)
 
 
-def noted(graph: Any) -> list[Any]:
+def notes_of(graph: Any) -> list[Any]:
     def plain(meta: Any) -> Any:
         if hasattr(meta, "requires_grad") and hasattr(meta, "memory_format"):
             return (
@@ -37,16 +37,16 @@ def noted(graph: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", ["ResidualBlock", "GPT", "LSTMCell", "Structures", "Shapes", "Functions"])
-def test_shapes_are_those_of_torch(name: str, real_torch: ModuleType) -> None:
+def test_shapes_are_those_of_torch(name: str, real_torch: ModuleType, noted: Any) -> None:
     found = []
     for library, models in ((reftorch, MODELS), (real_torch, both.load("models", real_torch))):
         module = models.trace(name, models.MODELS[name][0]())
         passes = __import__(f"{library.__name__}.fx.passes.shape_prop", fromlist=["ShapeProp"])
         passes.ShapeProp(module).propagate(*both.to_tensors(models.example_inputs(name), library))
-        found.append(noted(module.graph))
+        found.append(notes_of(module.graph))
         readable = module.print_readable(print_output=False)
         found[-1].append(both.plain(readable))
-    assert found[0] == found[1]
+    assert found[0] == noted(found[1])
 
 
 def test_the_meta_device_computes_nothing() -> None:
