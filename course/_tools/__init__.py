@@ -14,6 +14,7 @@ from course._tools.loader_steps import loader_steps
 from course._tools.magics import course, load_ipython_extension
 from course._tools.norm_pictures import class_tree, norm_cubes
 from course._tools.ownership import Pointer, Thing, pointers, version_counters
+from course._tools.pdb_session import under_pdb
 from course._tools.pictures import Step, beside, route, tree_map
 from course._tools.plots import bars, curve, curves, images, operands
 from course._tools.predictions import predict, reveal
@@ -70,5 +71,6 @@ __all__ = [
     "torch_source",
     "trace",
     "tree_map",
+    "under_pdb",
     "version_counters",
 ]
