@@ -12,7 +12,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-import hashlib
 import itertools
 import os
 from multiprocessing import current_process, parent_process
@@ -33,6 +32,8 @@ def uses_names() -> bool:
 
 def family() -> str:
     """The front of the names of all processes of this program: these processes have one secret key in common."""
+    import hashlib  # here, because `import reftorch` would pay for it
+
     return f"/torch_{hashlib.sha256(bytes(current_process().authkey)).hexdigest()[:16]}_"
 
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-import pickletools
 from _codecs import encode
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
@@ -334,6 +333,8 @@ class Unpickler:
                 step(self)
             return self.stack.pop()
         except _DAMAGE as error:
+            import pickletools  # here, because `import reftorch` would pay for it
+
             name = next((opcode.name for opcode in pickletools.opcodes if opcode.code.encode("latin1") == key), "")
             raise UnpicklingError(
                 f"the opcode {name} before byte {self.position} of the pickle failed. The file is damaged, or was made "

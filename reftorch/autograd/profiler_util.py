@@ -6,7 +6,6 @@ Leaves out: GPU times, stacks, flops, kernels.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -308,6 +307,8 @@ class EventList(list):
         Args:
             path: the name of the JSON file.
         """
+        import json  # here, because `import reftorch` would pay for it
+
         trace = [
             {
                 "name": event.trace_name, "ph": "X", "ts": event.time_range.start, "dur": event.cpu_time_total,

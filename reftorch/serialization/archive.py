@@ -11,9 +11,11 @@ reads the records itself: a file from an unknown source must not make it use mor
 from __future__ import annotations
 
 import struct
-import zipfile
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import zipfile
 
 __all__ = ["PyTorchStreamReader", "PyTorchStreamWriter"]
 
@@ -34,6 +36,8 @@ class PyTorchStreamReader:
     """
 
     def __init__(self, file: Any) -> None:
+        import zipfile  # here, because `import reftorch` would pay for it
+
         self._file = file
         try:
             records = zipfile.ZipFile(file).infolist()
@@ -67,6 +71,8 @@ class PyTorchStreamReader:
         Raises:
             RuntimeError: the record is compressed, is not where the directory says, or ends after the file.
         """
+        import zipfile
+
         record = self._entry(name)
         if record.compress_type != zipfile.ZIP_STORED or record.flag_bits & 1:
             raise RuntimeError(

@@ -10,8 +10,7 @@ import inspect
 import pickle
 import struct
 import sys
-import tarfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reftorch import _C
 from reftorch._utils import typename
@@ -22,6 +21,9 @@ from reftorch.serialization.options import SourceChangeWarning, _serialization_t
 from reftorch.serialization.saving import MAGIC_NUMBER, PROTOCOL_VERSION
 from reftorch.serialization.unpicklers import Unpicklers, decoded, storage_facts
 from reftorch.storage import TypedStorage, UntypedStorage
+
+if TYPE_CHECKING:
+    import tarfile
 
 __all__ = ["load_legacy"]
 
@@ -168,6 +170,8 @@ def _load_tar(file: Any, unpicklers: Unpicklers, map_location: Any) -> Any:
             _check_container_source(*saved_id)
             return saved_id[0]
         return objects[int(saved_id)]
+
+    import tarfile  # here, because `import reftorch` would pay for it
 
     with tarfile.open(fileobj=file, mode="r:") as tar:
         members = {name: _member(tar, name) for name in ("storages", "tensors", "pickle")}

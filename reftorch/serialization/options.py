@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import mmap
-import shutil
-import tempfile
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any
@@ -207,6 +205,9 @@ def mkdtemp() -> Iterator[str]:
 
     Mirrors torch/serialization.py, ``mkdtemp``.
     """
+    import shutil  # here, because `import reftorch` would pay for both
+    import tempfile
+
     path = tempfile.mkdtemp()
     try:
         yield path

@@ -10,7 +10,6 @@ import contextlib
 import io
 import os
 import pickle
-import secrets
 import stat
 import struct
 import sys
@@ -179,7 +178,7 @@ def _replacing(path: str) -> Iterator[Any]:
     a pipe, is written directly, and so is a file in a folder in which the process may not create files.
     """
     path = os.path.realpath(path)
-    new = os.path.join(os.path.dirname(path), f".{secrets.token_hex(8)}.tmp")
+    new = os.path.join(os.path.dirname(path), f".{os.urandom(8).hex()}.tmp")
     old = os.stat(path) if os.path.exists(path) else None
     created = None
     if old is None or stat.S_ISREG(old.st_mode):
