@@ -233,14 +233,14 @@ OF_AN_OPCODE = ("IndexError", "KeyError", "TypeError", "ValueError", "AttributeE
 
 @pytest.mark.parametrize("name", sorted(set(HOSTILE) - ANOTHER_ERROR - ENDLESS))
 @pytest.mark.filterwarnings("ignore")
-def test_torch_refuses_it_with_the_same_type_of_error(name: str, real_torch: Any) -> None:
+def test_torch_refuses_it_with_the_same_type_of_error(name: str, real_torch: Any, noted: Any) -> None:
     file = archive(HOSTILE[name], stop=name not in ("nothing", "half a number", "half a text")).getvalue()
     errors = []
     for lib in (reftorch, real_torch):
         with pytest.raises(Exception) as error:
             lib.load(io.BytesIO(file), "cpu")
         errors.append((type(error.value).__name__, str(error.value)))
-    if errors[1][0] in OF_AN_OPCODE:
+    if noted(errors[1][0]) in OF_AN_OPCODE:
         assert errors[0][0] in ("UnpicklingError", "EOFError")
         assert "the opcode " in errors[0][1] or "ends within a pickle" in errors[0][1]
         return

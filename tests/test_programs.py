@@ -378,11 +378,13 @@ def stochastic_weight_averaging(t: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
-def test_the_same_seed_gives_the_same_losses(real_torch: ModuleType, function: Callable[[Any], list[Any]]) -> None:
+def test_the_same_seed_gives_the_same_losses(
+    real_torch: ModuleType, function: Callable[[Any], list[Any]], noted: Any
+) -> None:
     found = []
     for t in (reftorch, real_torch):
         t.manual_seed(7)
         found.append(function(t))
     assert len(found[0]) == len(found[1]) >= 4
-    assert found[0] == pytest.approx(found[1], rel=2e-4, abs=2e-5)
+    assert found[0] == pytest.approx(noted(found[1]), rel=2e-4, abs=2e-5)
     assert len({round(value, 4) for value in found[0]}) > 2  # something was learned, or at least moved

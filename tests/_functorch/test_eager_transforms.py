@@ -8,6 +8,7 @@ import pytest
 import reftorch as torch
 from reftorch.func import debug_unwrap, functionalize, grad, grad_and_value, jacfwd, jacrev, jvp, linearize, vjp
 from reftorch.utils._pytree import tree_leaves
+from tests.answers.watched import asked
 
 pytestmark = [  # torch's own
     pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning"),
@@ -76,13 +77,14 @@ TRANSFORMS = {
 
 
 def same(call, real_torch):
-    ours, theirs = call(torch, torch.func), call(real_torch, real_torch.func)
-    ours, theirs = tree_leaves(ours), tree_leaves(theirs)
+    def leaves(lib):
+        return [(tuple(x.shape), x.requires_grad, x.reshape(-1).tolist()) for x in tree_leaves(call(lib, lib.func))]
+
+    ours, theirs = leaves(torch), asked(real_torch, leaves)
     assert len(ours) == len(theirs)
     for a, b in zip(ours, theirs, strict=True):
-        assert tuple(a.shape) == tuple(b.shape)
-        assert a.requires_grad == b.requires_grad
-        assert a.reshape(-1).tolist() == pytest.approx(b.reshape(-1).tolist(), rel=1e-4, abs=1e-5)
+        assert a[:2] == b[:2]
+        assert a[2] == pytest.approx(b[2], rel=1e-4, abs=1e-5)
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS)

@@ -11,6 +11,7 @@ import pytest
 
 import reftorch as torch
 from reftorch.profiler import ProfilerActivity, profile, record_function, schedule, tensorboard_trace_handler
+from tests.answers.watched import asked
 
 
 def work():
@@ -51,7 +52,7 @@ def test_what_is_handed_on(options, real_torch):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ours, theirs = names_by_trace(torch), names_by_trace(real_torch)
+        ours, theirs = names_by_trace(torch), asked(real_torch, names_by_trace)
     assert [step for step, _ in ours] == [step for step, _ in theirs]
     assert [names for _, names in ours] == [names for _, names in theirs]
 

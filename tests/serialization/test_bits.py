@@ -156,14 +156,16 @@ def test_modules(real_torch: ModuleType, tmp_path: Path, name: str, zipped: bool
 @pytest.mark.parametrize("ours_writes", [True, False], ids=["to torch", "from torch"])
 @pytest.mark.parametrize("zipped", [True, False], ids=["zip", "legacy"])
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_optimizers(real_torch: ModuleType, tmp_path: Path, name: str, zipped: bool, ours_writes: bool) -> None:
+def test_optimizers(
+    real_torch: ModuleType, tmp_path: Path, name: str, zipped: bool, ours_writes: bool, noted: Any
+) -> None:
     here, there = (reftorch, real_torch) if ours_writes else (real_torch, reftorch)
     written = stepped(here, name)
     path = tmp_path / "x.pt"
     here.save(written, path, _use_new_zipfile_serialization=zipped)
     loaded = there.load(path, weights_only=False)
     assert facts([loaded["parameters"], loaded["state"]]) == facts([written["parameters"], written["state"]])
-    assert facts(loaded["optimizer"].state_dict()) == facts(written["state"])
+    assert facts(loaded["optimizer"].state_dict()) == noted(facts(written["state"]))
     here.save(written["state"], path, _use_new_zipfile_serialization=zipped)
     assert facts(there.load(path)) == facts(written["state"])
 
