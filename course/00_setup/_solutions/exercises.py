@@ -27,8 +27,8 @@ from reftorch.utils.cpp_extension import load_inline
 #
 # ★☆☆, 10 minutes. When a program computes something wrong, you want to see its variables in the middle of the work.
 # The kernel below finds the largest number of a tensor. Its line 6, `best = from[i];`, runs several times in
-# `largest(numbers)`. The program comes to line 6 for the *third* time: which values have `i` and `best` at that moment,
-# before the line runs?
+# `largest(numbers)`. When the program comes to line 6 for the *third* time, and before the line runs: which values do
+# `i` and `best` have?
 #
 # Compile the kernel as in the lesson and let gdb stop there, in cells of your own: `%load_ext reftorch.debug`, then
 # `%%gdb largest.cpp:6 -n 3` above the call, which stops three times. The check stops there too, and counts how many of
@@ -74,7 +74,7 @@ with check("00.1", "the values at a stop") as c:
 
 # %% [markdown] exercise="00.1" role="debrief"
 # **In PyTorch** such a line may be a few instructions in a loop that the compiler has unrolled, and a stop by the
-# number of a line goes to one of several places. That is what `-O0` is for. The price you have measured in the lesson.
+# number of a line goes to one of several places. That is what `-O0` is for. You have measured its price in the lesson.
 
 # %% [markdown] exercise="00.1" role="hint"
 # `largest = load_inline("largest", LARGEST, functions="largest").largest` in a cell, then a cell that begins with
@@ -145,8 +145,9 @@ with check("00.2", "from a file here to its place in PyTorch") as c:
 # finds nothing, in PyTorch as here. Yet something calls it. Record the call tree of `op()` and return three things:
 #
 # - the name of the kernel, which is the first function in `cpp/ATen/native/cpu` whose name ends in `_kernel`;
-# - the name of the function that stands nearest above the kernel, of the functions in *another* `.cpp` file;
-# - the path of that file from the root of the checkout.
+# - go from the kernel to its caller, and on to the caller's caller: the name of the first function in *another* `.cpp`
+#   file;
+# - the path of this other file from the root of the checkout.
 #
 # The names are without namespace and arguments. The check counts how many of your answers are right.
 
@@ -269,10 +270,10 @@ with check("00.4", "the build that nobody asked for") as c, tempfile.TemporaryDi
 # side are convenient, and a program can load the one that you did not mean.
 
 # %% [markdown] exercise="00.4" role="hint"
-# Play the unlucky one: a folder with `Release` in it, and `REFTORCH_BUILD=debug`. Which names does the loop try?
+# Repeat what the report says: a folder with `Release` in it, and `REFTORCH_BUILD=debug`. Which names does the loop try?
 
 # %% [markdown] exercise="00.4" role="hint"
-# A fallback is right where nothing was asked for, and wrong where something was: look at the line that sets `wanted`.
+# A fallback is right if nobody asked for a build, and wrong if somebody did. Look at the line that sets `wanted`.
 
 
 # %% [markdown] exercise="00.5" role="task" kind="build" title="a kernel in C++"
