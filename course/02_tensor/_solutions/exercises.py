@@ -220,7 +220,7 @@ with check("02.3", "the dtype that comes out") as c:
 
 # %% [markdown] exercise="02.3" role="hint"
 # Take one op at a time: the result of the first op is an operand of the second. For each op ask: to which class
-# belongs each operand (with dimensions, without, Python number), and of which kind is its dtype (bool, integer,
+# does each operand belong (with dimensions, without, Python number), and of which kind is its dtype (bool, integer,
 # float)?
 
 # %% [markdown] exercise="02.3" role="hint"
@@ -475,7 +475,7 @@ with check("02.7", "windows without a copy") as c:
 
 # %% [markdown] exercise="02.7" role="hint"
 # One more dimension: the last one steps from window to window, the new one from element to element in a window. Which
-# stride has each, if the last dimension's is `s`?
+# stride does each of the two have, if the stride of the last dimension of `self` is `s`?
 
 # %% [markdown] exercise="02.7" role="hint"
 # `std::vector<int64_t> sizes = self.sizes().vec();`, the same for the strides. Then
@@ -715,8 +715,8 @@ with check("02.8", "a small ndarray") as c:
 
 # %% [markdown] exercise="02.8" role="debrief"
 # You have written the core of `TensorImpl`. **In PyTorch** `computeStride` finds the strides of a view without
-# walking over the elements, by runs, because a tensor may have a billion of them; and a kernel copies instead of a
-# list. What PyTorch adds: a dtype for the bytes, a count of references for the storage, and a version counter for
+# walking over the elements, by runs, because a tensor may have a billion of them; and a kernel makes the
+# copy. What PyTorch adds: a dtype for the bytes, a count of references for the storage, and a version counter for
 # autograd.
 
 # %% [markdown] exercise="02.8" role="hint"
