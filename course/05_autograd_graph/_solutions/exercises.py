@@ -224,7 +224,7 @@ with check("05.3", "who counts together") as c:
 # - values and gradients are those of `x.sigmoid()`;
 # - when the last variable that names the result is deleted, the result is freed at once, without the collector;
 # - it keeps the result and not the input;
-# - `backward()` raises if the result was changed in place, and if it is called a second time.
+# - `backward()` raises if the result was changed in place, and if `backward()` is called a second time.
 
 
 # %% exercise="05.4" role="given"

@@ -458,12 +458,12 @@ with check("06.5", "a Hessian that remembers") as c:
 #
 # ★★★, 40 minutes. A colleague has made the engine save memory, and all tests passed. A week later
 # this report comes in. For the program below, `w.grad` is 10 in each place, and must be 7. `x.grad` is 5, which is
-# right. 10 is 7 and 3, and 3 is what the line `three` brings to *the other* leaf. Without that line `w.grad` is
+# right. 10 is 7 + 3, and 3 is what the line `three` brings to *the other* leaf. Without that line `w.grad` is
 # right.
 #
 # `broken_library()` compiles the library with the colleague's change, in a scratch folder (4 s, once).
 # `broken_library().run("...")` runs a program on it. `broken_source("csrc/autograd/engine.cpp")` is the text of any
-# of its sources. Ask first which code can write into a gradient at all, and read that. To compare with your own tree
+# of its sources. Ask first which code can write into a gradient at all, and read that. A comparison with your own tree
 # would show the line, and teach you nothing.
 #
 # Write `mend()`. It returns the file, and a patch as `%%rebuild` takes it: lines that are there with `-`, your lines
