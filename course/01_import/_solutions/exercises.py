@@ -31,7 +31,7 @@ from reftorch.utils.cpp_extension import load_inline
 # ★★☆, 15 minutes. Before you set a breakpoint in something that runs once, you must know what has run by then. These
 # six functions all run during `import reftorch`. In which order is each of them entered for the *first* time? Read
 # where each is called, or stop at the functions of C++: `%load_ext reftorch.debug`, then `%%gdb --fresh NAME` above
-# `import reftorch`. The check lets gdb watch a fresh import, and counts how many of your six stand in their place.
+# `import reftorch`. The check lets gdb watch a fresh import, and counts how many of your six are in the right place.
 
 # %% exercise="01.1" role="given"
 ENTERED = ["make_packet", "link_forms", "register_derivative", "updateDispatchTable", "initStorage", "registerImpl"]
@@ -77,7 +77,7 @@ with check("01.1", "the order of an import") as c:
 # ## 01.2 Build: where a name comes from
 #
 # ★★☆, 15 minutes. When you look for the source of `torch.something`, the first question is in which language to look.
-# Three places give the package its names. Write the function that tells which of them gave this one:
+# Three places give the package its names. Write the function that tells from which of these places a name comes:
 #
 # - `"op"`: it is a function that `initOps` made, taken over from `_C._VariableFunctions`;
 # - `"extension"`: it is an object that the module's body put into `_C` itself;
@@ -199,7 +199,8 @@ with check("01.3", "load a module by hand") as c, tempfile.TemporaryDirectory() 
 # that a module may be found half made.
 
 # %% [markdown] exercise="01.3" role="hint"
-# `show_source("reftorch/_load.py", "load")` does it for one name; the part about the BLAS library is not needed.
+# `show_source("reftorch/_load.py", "load")` shows a function that loads one module in this way. You do not need its
+# part about the BLAS library.
 
 # %% [markdown] exercise="01.3" role="hint"
 # `spec_from_file_location(name, path)`, `module_from_spec(spec)`, then `spec.loader.exec_module(module)`. Between the
@@ -386,8 +387,8 @@ with check("01.5", "two ops that come late") as c:
 # Autograd records either an op, and then needs a formula, or the ops that it is made of. No formula was registered.
 
 # %% [markdown] exercise="01.5" role="hint"
-# Load it and try: `torch.ones(2, requires_grad=True)` through each op, then `.sum().backward()`. The name of the
-# library's file is not the namespace of its ops; that stands in the macro.
+# Load the library and try: `torch.ones(2, requires_grad=True)` through each op, then `.sum().backward()`. The name of
+# the library's file is not the namespace of its ops; the macro names the namespace.
 
 
 # %% [markdown] exercise="01.6" role="task" kind="fix" title="formulas that nobody imported"
