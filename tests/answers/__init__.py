@@ -9,6 +9,10 @@ goes into a ``Log``. The log must agree with the one that the same test left whe
 stand in ``torch-2.13.xz``; ``make answers`` makes the file, and needs torch for it. Where torch is, a few of the logs
 are made anew in every run and compared with the file.
 
+A test that runs one program with each library, and compares two plain values, needs no wall: ``asked(real_torch,
+program)`` and the fixture ``noted`` note the value as a whole. These are the simple ways, and the ones for tests whose
+programs hand objects of the library to other code: to graphs, to pickle, or to classes of the library.
+
 - ``fingerprint.py``: what is kept of an answer, and when two are the same;
 - ``watched.py``: the object in the place of a library that takes the notes;
 - ``stored.py``: the file;

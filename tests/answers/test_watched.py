@@ -10,7 +10,7 @@ import pytest
 
 import reftorch
 from tests.answers.fingerprint import Answers, Log
-from tests.answers.watched import bare, watch
+from tests.answers.watched import asked, bare, watch
 
 
 @pytest.fixture
@@ -90,3 +90,38 @@ def test_a_wrong_answer_is_found(lib: Any, log: Log, monkeypatch: pytest.MonkeyP
     program(lib)
     assert Answers.of(right).difference(right) is None
     assert "not torch's" in str(Answers.of(right).difference(log))
+
+
+def test_a_program_that_is_asked_meets_no_wall(lib: Any, log: Log) -> None:
+    def program(library: Any) -> Any:
+        assert library is reftorch and type(library.ones(1)) is reftorch.Tensor
+        return library.ones(2).tolist(), "text"
+
+    assert asked(lib, program) == ([1.0, 1.0], "text") == asked(reftorch, program)
+    assert len(log.checksums) == 1
+    with pytest.raises(RuntimeError, match="shape"):
+        asked(lib, lambda library: library.ones(2).view(3))
+    assert len(log.messages) == 1
+
+
+def test_the_context_of_a_function_meets_no_wall_in_the_library(lib: Any) -> None:
+    """What ``save_for_backward`` is given is the library's: torch crashes on anything else."""
+
+    class Square(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            twice = lib.zeros_like(x) + 2 * x
+            ctx.save_for_backward(twice)
+            ctx.saved = [type(bare(t)) for t in (x, twice)]
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            (twice,) = ctx.saved_tensors
+            assert ctx.saved == [reftorch.Tensor] * 2
+            return grad * twice
+
+    x = lib.tensor([3.0], requires_grad=True)
+    Square.apply(x).backward()
+    assert x.grad.tolist() == [6.0]
+    assert type(x).is_leaf  # what a class has is found through the wall of its objects
