@@ -416,7 +416,7 @@ with check("03.6", "a column that is read as a row") as c:
 # the missing dimensions are those in front. The price is an index that has to be turned round at each use.
 
 # %% [markdown] exercise="03.6" role="hint"
-# Compute by hand for a column of sizes (3, 1) in a shape of (3, 3): which of the two dimensions stretches?
+# Take a column of sizes (3, 1) in a shape of (3, 3), and compute by hand: which of the two dimensions stretches?
 
 # %% [markdown] exercise="03.6" role="hint"
 # `d` counts from the last dimension, and `sizes` begins with the first. Look at every place where `d` is an index.
@@ -690,8 +690,8 @@ with check("03.9", "a broken library: two columns of four") as c:
 # %% [markdown] exercise="03.9" role="debrief"
 # **In PyTorch** the function has the same name, `TensorIteratorBase::coalesce_dimensions`. Merging is only allowed if
 # one step of the outer dimension is the same as walking over the whole inner one, in *every* operand. Contiguous
-# tensors always pass that test, so most programs would never notice that it is gone: a cut out of a larger tensor
-# would.
+# tensors always pass that test, so most programs would never notice that the test is gone. A program that
+# cuts a part out of a larger tensor would.
 
 # %% [markdown] exercise="03.9" role="hint"
 # Which expressions are wrong? Compare with your own library. Wrong answers come from several ops and from several
