@@ -1,15 +1,16 @@
 // Mirrors: aten/src/ATen/native/RNN.cpp
 //
 // Recurrent networks as composites: every op here is made of linear, sigmoid, tanh and sums, which autograd records one
-// by one. The file has three floors: a cell computes one step, a layer runs a cell over the steps of a sequence, and a
-// stack feeds the outputs of a layer to the next one. Left out: quantized weights, the ops of cuDNN, MIOpen and oneDNN,
-// and _thnn_fused_lstm_cell and its relatives, which exist for GPUs.
+// by one; an LSTM of float32 has one op in their place, see Note [Fused LSTM cell]. The file has three floors: a cell
+// computes one step, a layer runs a cell over the steps of a sequence, and a stack feeds the outputs of a layer to the
+// next one. Left out: quantized weights, and the ops of cuDNN, MIOpen and oneDNN.
 //
 // Sizes: T steps, B sequences in the batch, I features of the input, H of the hidden state, P of a projected state, and
 // L states in all: one for each layer and direction.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
+#include <ATen/functorch/TensorWrapper.h>
 
 #include <algorithm>
 #include <sstream>
@@ -92,11 +93,27 @@ Hidden rnn_relu_step(const Tensor& igates, const Hidden& hidden, const CellParam
   return {at::relu(at::add(gates, igates))};
 }
 
+// Under vmap the gates may have a dimension more than the state, and where sizes do not fit, the message should be that
+// of the small operations: neither takes the op of Note [Fused LSTM cell].
+bool takes_fused_cell(const Tensor& input_gates, const Tensor& hidden_gates, const Tensor& cx) {
+  for (const Tensor* t : {&input_gates, &hidden_gates, &cx}) {
+    if (t->scalar_type() != kFloat || t->device().type() != c10::DeviceType::CPU || functorch::is_batched(*t)) {
+      return false;
+    }
+  }
+  return input_gates.dim() == 2 && cx.dim() == 2 && input_gates.sizes() == hidden_gates.sizes() &&
+         cx.sizes()[0] == input_gates.sizes()[0] && 4 * cx.sizes()[1] == input_gates.sizes()[1];
+}
+
 // i, f, g, o = W_ih x + b_ih + W_hh h + b_hh
 // c' = sigmoid(f) c + sigmoid(i) tanh(g)
 // h' = sigmoid(o) tanh(c'), which is projected if there is w_hr
 Hidden lstm_step(const Tensor& igates, const Hidden& hidden, const CellParams& params) {
   const Tensor gates = params.linear_hh(hidden[0]);
+  if (takes_fused_cell(igates, gates, hidden[1])) {
+    const auto [h, c, workspace] = at::_thnn_fused_lstm_cell(igates, gates, hidden[1], std::nullopt, std::nullopt);
+    return {params.project(h), c};
+  }
   std::vector<Tensor> chunks = split_gates(at::add(gates, igates), 4);
   const Tensor in = at::sigmoid_(chunks[0]);
   const Tensor forget = at::sigmoid_(chunks[1]);
