@@ -5,7 +5,8 @@ Mirrors: nothing in PyTorch: it has no other library to be compared with.
 The tests run twice. First torch answers, and what torch said is written down for each test that passes. Then reftorch
 is asked in torch's place. A test that does not agree with the notes, although it passed beside the real torch, cannot
 be held by notes: it shows a difference that is meant, or the library calls code of the test. Such a test is left out of
-the file, and its name is printed. With names of tests or files, their answers alone are renewed.
+the file, and its name is printed. With names of tests or files, their answers alone are renewed; with
+``--missing`` before them, answers are made for those that have none, and the others are not run.
 """
 
 from __future__ import annotations
@@ -66,7 +67,10 @@ def main() -> int:
     parser.add_argument("tests", nargs="*", help="renew the answers of these tests or files alone")
     parser.add_argument("--jobs", default="2", help="processes")
     parser.add_argument("--failures", type=Path, help="where to write what the tests that are left out have said")
+    parser.add_argument("--missing", action="store_true", help="of these tests, those alone that have no answers yet")
     options = parser.parse_args()
+    if options.missing and not options.tests:
+        parser.error("--missing needs the names of tests or files")
     import torch
 
     # Programs of their own, whose tests compare nothing with torch, and take long.
@@ -76,9 +80,11 @@ def main() -> int:
     apace = ["-n", options.jobs, "--dist", "loadfile", "--max-worker-restart", "1000"]
     more = apace if options.jobs != "0" else ["-n", "0"]
     old, old_origin = stored.read()
-    command = "make answers" + (f" ARGS='{' '.join(options.tests)}'" if options.tests else "")
+    names = " ".join(["--missing"] * options.missing + options.tests)
+    command = "make answers" + (f" ARGS='{names}'" if names else "")
+    which = {"REFTORCH_MISSING_ANSWERS": "1"} if options.missing else {}
     with tempfile.TemporaryDirectory() as folder:
-        first = run(options.tests or everything, more, REFTORCH_RECORD_ANSWERS=folder)
+        first = run(options.tests or everything, more, REFTORCH_RECORD_ANSWERS=folder, **which)
         answers: dict[str, Answers] = {}
         for part in sorted(Path(folder).iterdir()):
             answers.update(_read_all(part))
@@ -91,7 +97,7 @@ def main() -> int:
         }
         tried = Path(folder, "tried.xz")
         stored.write(answers, origin, tried)
-        second = run(options.tests or everything, more, REFTORCH_ANSWERS=str(tried), REFTORCH_COMPARE="0")
+        second = run(options.tests or everything, more, REFTORCH_ANSWERS=str(tried), REFTORCH_COMPARE="0", **which)
     # Tests whose errors have torch's types and other words compare types alone: the difference is found last of all.
     for name, text in list(second.failed.items()):
         if name in answers and OTHER_WORDS in text:
