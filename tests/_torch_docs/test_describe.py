@@ -107,6 +107,10 @@ def test_the_examples_hold() -> None:
     assert "Got" in run_example("f", ">>> torch.ones(1)\ntensor([2.])\n", reftorch)
 
 
+# Ops that run on the CPU here and in torch on GPUs only.
+OF_GPUS_IN_TORCH = {"_thnn_fused_lstm_cell", "_thnn_fused_lstm_cell_backward"}
+
+
 class FirstOf:
     """What the first of several objects has that has it."""
 
@@ -124,7 +128,7 @@ def test_the_examples_hold_in_torch(real_torch: ModuleType) -> None:
     library._C = SimpleNamespace(  # type: ignore[attr-defined]
         _nn=FirstOf(real_torch._C._nn, aten), _VariableFunctions=real_torch._C._VariableFunctions
     )
-    assert complaints(lambda name, text: run_example(name, text, library)) == ""
+    assert complaints(lambda name, text: "" if name in OF_GPUS_IN_TORCH else run_example(name, text, library)) == ""
 
 
 # --- what is made of the entries --------------------------------------------------------------------------------------
