@@ -59,4 +59,4 @@ def _milliseconds(work: str, python: str, library: str, build: str = "") -> floa
     environment = {**os.environ, "REFTORCH_BUILD": build}
     command = [python, "-c", MEASURE, library, work]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=ROOT)
-    return float(done.stdout)
+    return float(f"{float(done.stdout):.3g}")  # the digits after the third are noise
