@@ -5,7 +5,7 @@ Left out: storing and plotting of results.
 
     python tests/bench/bench.py --libs torch,reftorch --suites ops,kernels,train,data,fx --threads 1
     python tests/bench/bench.py --cases 'chain_*' --json out.json
-    python tests/bench/bench.py --libs reftorch=../before,reftorch --json out.json   # another checkout of reftorch, built
+    python tests/bench/bench.py --libs reftorch=../before,reftorch   # another checkout, built
     python tests/bench/bench.py --list
 
 Every library runs in a process of its own, and samples are taken in turn (A B, B A, ...), so that the noise of the
