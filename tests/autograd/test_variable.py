@@ -89,6 +89,25 @@ def test_the_dtype_of_a_gradient_is_as_in_torch(program, real_torch):
     assert_same(program, torch, real_torch)
 
 
+def data_of_another_dtype(lib):
+    """A graph that is still alive keeps its AccumulateGrad, and the next graph gets another one."""
+    x = lib.ones(2, requires_grad=True)
+    former = x * 2
+    x.data = lib.ones(2, dtype=lib.float64)
+    grads = [lib.autograd.grad((x * 3).sum(), x)[0]]
+    same = (x * 4).grad_fn.next_functions[0][0] is former.grad_fn.next_functions[0][0]
+    (x * 3).sum().backward()
+    grads.append(x.grad)
+    kept = x * 5
+    x.data = lib.zeros(2, dtype=lib.float64)
+    still = (x * 4).grad_fn.next_functions[0][0] is kept.grad_fn.next_functions[0][0]
+    return same, still, [(str(grad.dtype), grad.tolist()) for grad in grads]
+
+
+def test_a_leaf_with_data_of_another_dtype_gets_gradients_of_that_dtype(real_torch):
+    assert_same(data_of_another_dtype, torch, real_torch)
+
+
 def test_the_engine_behind_the_old_name():
     log = []
 

@@ -5,7 +5,9 @@
 #include <csrc/autograd/python_variable_methods.h>
 
 #include <csrc/Exceptions.h>
+#include <csrc/autograd/function.h>
 #include <csrc/autograd/python_variable.h>
+#include <csrc/autograd/variable.h>
 #include <csrc/python_dispatch.h>
 #include <csrc/python_dtype.h>
 #include <csrc/python_gil.h>
@@ -543,6 +545,15 @@ static int set_data(PyObject* self, PyObject* value, void*) {
   impl->device_ = source->device_;
   impl->key_set_ = source->key_set_;
   impl->set_sizes_and_strides(source->sizes(), source->strides(), source->storage_offset_);
+  // A graph that is still alive keeps the AccumulateGrad of the former data, which casts gradients to the former dtype
+  // and runs on the former device. The next graph gets a new node. As in PyTorch, another shape alone keeps the node.
+  const at::Tensor& tensor = THPVariable_Unpack(self);
+  if (const std::shared_ptr<autograd::Node> node = autograd::impl::try_get_grad_accumulator(tensor)) {
+    const autograd::InputMetadata& former = node->input_metadata(0);
+    if (former.dtype() != tensor.scalar_type() || former.device() != tensor.device()) {
+      autograd::impl::reset_grad_accumulator(tensor);
+    }
+  }
   return 0;
   END_HANDLE_TH_ERRORS_RET(-1)
 }
