@@ -170,6 +170,11 @@ test: stubs $(STAMPS)/everything ## run every test: C++, Python, docstrings, deb
 	@$(NINJA) -C build/Debug reftorch_tests
 	@$(PYTEST) tests reftorch $(ARGS)
 
+# Not a part of `make test`, because it needs root.
+.PHONY: fresh-machine
+fresh-machine: ## try the README's commands on bare Debian systems (root, mmdebstrap): ARGS='bookworm lab test stop wheel'
+	@.ci/fresh_machine.sh $(ARGS)
+
 REPEATS ?= 50
 .PHONY: test-magics
 test-magics: debug $(STAMPS)/everything ## run a notebook with every magic REPEATS=50 times in a row: no kernel may stay stopped, no gdb be left
