@@ -97,7 +97,10 @@ def _read(page: Page, file: Path, name: str, shots: Path) -> list[str]:
     reveals = sum("reveal" in tags.of_cell(cell) for cell in cells)
     if page.locator(f"{notebooks.PANEL} .jp-OutputArea-output details[open]").count() < reveals:
         wrong.append("an answer to a prediction stays folded, although the prediction is written")
-    wrong += [f"red text is shown: {text[:200]}" for text in state["stderr"]]  # as when a tool of the debugger fails
+    red = '[data-mime-type="application/vnd.jupyter.stderr"]'  # as when a tool of the debugger fails
+    for position, cell in enumerate(cells):
+        if "raises-exception" not in cell["metadata"].get("tags", []):
+            wrong += [f"red text is shown: {text[:200]}" for text in shown.nth(position).locator(red).all_inner_texts()]
     wrong += notebooks.faults(page)
     notebooks.screenfuls(page, shots, name)
     return [f"{name}: {each}" for each in wrong]

@@ -29,7 +29,6 @@ STATE = """() => {
     return {
         waiting: prompts.filter(prompt => prompt.includes('*') || prompt === '[ ]:').length,
         errors: all('[data-mime-type="application/vnd.jupyter.error"]').map(error => error.textContent),
-        stderr: all('[data-mime-type="application/vnd.jupyter.stderr"]').map(text => text.textContent.trim()),
         pictures: pictures.map(p => { const box = p.getBoundingClientRect(); return [box.width, box.height]; }),
         blank: all('img').filter(i => !i.complete || i.naturalWidth < 20).map(i => i.alt || i.src.slice(0, 60)),
         wide: all('.jp-OutputArea-output').filter(o => o.scrollWidth > o.clientWidth + 2).map(start),
