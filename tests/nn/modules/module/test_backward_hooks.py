@@ -237,6 +237,7 @@ def test_a_copy_has_the_hooks(duplicate: Callable) -> None:
 
 
 def test_calls_look_no_closer_once_the_hooks_are_gone() -> None:
+    gc.collect()  # modules of other tests
     before = dict(backward_hooks._closer_look)
     tanh = reftorch.nn.Tanh()
     tanh.register_full_backward_hook(double_it)
