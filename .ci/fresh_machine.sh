@@ -11,6 +11,9 @@
 #   stop     `make doctor`, which stops in a kernel with gdb
 #   wheel    builds the wheel, installs it with pip into an environment of its own and runs an op
 #
+# HOLD=600 keeps JupyterLab open for ten minutes after the step `lab` has found it, for a look in a browser of the host:
+# http://localhost:8931/lab?token=fresh.
+#
 # Needs root, mmdebstrap, unshare and the network. The systems are made in build/fresh-machine, which is removed for each.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -56,7 +59,7 @@ urllib.request.urlopen('http://localhost:8931/lab/tree/course/index.ipynb?token=
       sleep 1
     done
     took "make lab, until JupyterLab answers,"
-    [[ -z ${HOLD:-} ]] || sleep "$HOLD" # time to look at it in a browser of the host
+    [[ -z ${HOLD:-} ]] || sleep "$HOLD"
     kill $!
     began=$SECONDS
     .venv/bin/python -m pytest -q -p no:cacheprovider tests/course/test_lessons.py -k 00_setup/lesson
