@@ -37,7 +37,7 @@ bool is_recorded(const Variable& t) {
   return t.requires_grad() && !t.is_inference();
 }
 
-bool requires_grad(const at::IValue& arg) {
+inline __attribute__((always_inline)) bool requires_grad(const at::IValue& arg) {
   if (arg.isTensor()) {
     return is_recorded(arg.toTensor());
   }

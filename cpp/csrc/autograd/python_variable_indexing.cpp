@@ -13,10 +13,10 @@
 #include <ATen/Functions.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/functorch/TensorWrapper.h>
+#include <c10/util/SmallVector.h>
 
 #include <algorithm>
 #include <memory>
-#include <vector>
 
 namespace reftorch::torch {
 
@@ -35,6 +35,8 @@ Py_ssize_t THPVariable_length(PyObject* self) {
 }
 
 namespace {
+
+using IndexTensors = c10::SmallVector<at::Tensor, 4>;
 
 struct SliceBounds {
   int64_t start, stop, step;
@@ -73,9 +75,13 @@ at::Tensor apply_select(const at::Tensor& self, int64_t dim, int64_t index, int6
   return at::select(self, dim, index);
 }
 
-// Returns whether the tensor is a mask. A mask indexes as many dimensions as it has.
 bool is_mask(const at::Tensor& t) {
   return t.scalar_type() == c10::kBool || t.scalar_type() == c10::kByte;
+}
+
+// A mask indexes as many dimensions as it has, any other tensor one.
+int64_t num_indexed_dims(const at::Tensor& index) {
+  return is_mask(index) ? index.dim() : 1;
 }
 
 // Makes a tensor of the values of a list or an array.
@@ -108,8 +114,7 @@ int64_t count_specified_dims(PyObject* index) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); i++) {
     PyObject* obj = PyTuple_GET_ITEM(index, i);
     if (THPVariable_Check(obj)) {
-      const at::Tensor& t = THPVariable_Unpack(obj);
-      count += is_mask(t) ? t.dim() : 1;
+      count += num_indexed_dims(THPVariable_Unpack(obj));
     } else if (obj != Py_None && obj != Py_Ellipsis && !PyBool_Check(obj)) {
       count++;
     }
@@ -119,7 +124,7 @@ int64_t count_specified_dims(PyObject* index) {
 
 // Applies the parts of a tuple index that make views. Stores each tensor of the index in `indices`, at the place of the
 // dimension that the tensor indexes.
-at::Tensor apply_slicing(const at::Tensor& self, PyObject* index, std::vector<at::Tensor>& indices) {
+at::Tensor apply_slicing(const at::Tensor& self, PyObject* index, IndexTensors& indices) {
   const int64_t specified = count_specified_dims(index);
   TORCH_CHECK_INDEX(specified <= self.dim(), "too many indices for tensor of dimension ", self.dim());
   at::Tensor result = self;
@@ -128,7 +133,7 @@ at::Tensor apply_slicing(const at::Tensor& self, PyObject* index, std::vector<at
   auto record = [&](const at::Tensor& t) {
     indices.resize(indices.size() + static_cast<size_t>(dim - covered));
     indices.push_back(t);
-    dim += is_mask(t) ? t.dim() : 1;
+    dim += num_indexed_dims(t);
     covered = dim;
   };
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); i++) {
@@ -235,7 +240,7 @@ PyObject* wrap_tuple(PyObject* index) {
 // The two parts of an index: the view that its integers, slices, None and Ellipsis select, and the tensors for index().
 struct Indexed {
   at::Tensor sliced;
-  std::vector<at::Tensor> indices;
+  IndexTensors indices;
 
   Indexed(const at::Tensor& self, PyObject* index) {
     const std::unique_ptr<PyObject, void (*)(PyObject*)> tuple(wrap_tuple(index),
@@ -269,12 +274,17 @@ at::Tensor slice_prefix_ones(const at::Tensor& src) {
 }
 
 // The number of elements that index() and index_put_() process at least; see Note [GIL and kernels].
-int64_t largest_numel(const std::vector<at::Tensor>& indices) {
+int64_t largest_numel(at::TensorList indices) {
   int64_t numel = 0;
   for (const at::Tensor& index : indices) {
     numel = std::max(numel, index.defined() ? index.numel() : 0);
   }
   return numel;
+}
+
+at::Tensor dispatch_index(const at::Tensor& self, at::TensorList indices) {
+  const GilReleaseWhenLong gil(largest_numel(indices));
+  return at::index(self, indices);
 }
 
 void copy_to(at::Tensor dst, const at::Tensor& src) {
@@ -307,16 +317,17 @@ PyObject* THPVariable_getitem(PyObject* self, PyObject* index) {
   if (index == Py_None) {
     return THPVariable_Wrap(at::unsqueeze(t, 0));
   }
+  if (THPVariable_Check(index)) { // a single tensor needs no tuple around it and no walk over the tuple
+    const at::Tensor& places = THPVariable_Unpack(index);
+    if (places.dim() > 0 && num_indexed_dims(places) <= t.dim()) {
+      return THPVariable_Wrap(dispatch_index(t, places));
+    }
+  }
   auto [sliced, indices] = Indexed(t, index);
   if (indices.empty()) {
     return THPVariable_Wrap(sliced.is_same(t) ? at::alias(sliced) : sliced);
   }
-  at::Tensor result;
-  {
-    const GilReleaseWhenLong gil(largest_numel(indices));
-    result = at::index(sliced, indices);
-  }
-  return THPVariable_Wrap(result);
+  return THPVariable_Wrap(dispatch_index(sliced, indices));
   END_HANDLE_TH_ERRORS
 }
 

@@ -189,7 +189,10 @@ static PyObject* scalar_to_python(const c10::Scalar& value) {
 
 // The value of a tensor with one element. An accelerator may have long work to do before the value is there.
 static c10::Scalar dispatch_item(const at::Tensor& t) {
-  const GilReleaseWhenLong gil(t.device().is_cpu() ? 1 : c10::LongWork::kNumel);
+  if (t.device().is_cpu()) {
+    return t.item();
+  }
+  const GilReleaseWhenLong gil(c10::LongWork::kNumel);
   return t.item();
 }
 

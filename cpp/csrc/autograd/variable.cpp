@@ -3,6 +3,7 @@
 
 #include <ATen/Functions.h>
 #include <c10/core/GradMode.h>
+#include <csrc/autograd/anomaly_mode.h>
 #include <csrc/autograd/cpp_hook.h>
 #include <csrc/autograd/functions/accumulate_grad.h>
 #include <csrc/autograd/functions/tensor.h>
@@ -51,6 +52,7 @@ AutogradMeta* materialize_autograd_meta(const Variable& self) {
   const auto make = [] { return std::make_unique<AutogradMeta>(); };
   if (impl->autograd_meta_ == nullptr && self.use_count() == 1 && impl->pyobj() == nullptr) {
     impl->autograd_meta_ = make(); // no other thread can reach the tensor: it is the fresh result of an op
+    return static_cast<AutogradMeta*>(impl->autograd_meta_.get());
   }
   return static_cast<AutogradMeta*>(impl->autograd_meta_.get_or_make(make));
 }
@@ -153,20 +155,21 @@ std::shared_ptr<Node> grad_accumulator(const Variable& self) {
     return nullptr;
   }
   TORCH_INTERNAL_ASSERT(meta->grad_fn_ == nullptr, "grad_accumulator() is for leaf tensors");
-  {
-    std::lock_guard<c10::Mutex> lock(meta->mutex_);
-    if (std::shared_ptr<Node> node = meta->grad_accumulator_.lock()) {
-      return node;
-    }
+  // Two things may need the GIL and are done without the lock: copying the leaf, and making a node in anomaly mode,
+  // which records where in the program the node is made.
+  Variable leaf = self;
+  const auto make = [&] { return c10::make_shared_small<AccumulateGrad>(std::move(leaf)); };
+  std::shared_ptr<Node> fresh;
+  if (__builtin_expect(AnomalyMode::is_enabled(), 0)) {
+    fresh = make();
   }
-  // Make the node without the lock, for the same reason as in view_grad_fn.
-  std::shared_ptr<Node> fresh = c10::make_shared_small<AccumulateGrad>(self);
   std::lock_guard<c10::Mutex> lock(meta->mutex_);
-  if (std::shared_ptr<Node> node = meta->grad_accumulator_.lock()) {
-    return node;
+  std::shared_ptr<Node> node = meta->grad_accumulator_.lock();
+  if (node == nullptr) {
+    node = fresh != nullptr ? std::move(fresh) : make();
+    meta->grad_accumulator_ = node;
   }
-  meta->grad_accumulator_ = fresh;
-  return fresh;
+  return node;
 }
 
 at::ScalarType grad_dtype(const Variable& self) {

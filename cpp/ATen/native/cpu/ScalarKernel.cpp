@@ -9,9 +9,10 @@ static Scalar local_scalar_dense_kernel(const Tensor& self) {
   if (self.scalar_type() == c10::kUInt64) {
     return Scalar(*static_cast<const uint64_t*>(self.data_ptr()));
   }
+  const void* data = self.data_ptr(); // data_ptr<scalar_t>() would compare the dtype again
   Scalar value;
   AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "_local_scalar_dense_cpu",
-                                 [&] { value = Scalar(*self.data_ptr<scalar_t>()); });
+                                 [&] { value = Scalar(*static_cast<const scalar_t*>(data)); });
   return value;
 }
 
