@@ -88,6 +88,11 @@ WRITE_STUBS = $(BIN)/python .ci/gen_pyi.py reftorch/_C
 stubs: debug ## write the stubs: what editors and mypy know of the ops
 	@$(WRITE_STUBS)
 
+# PYTHON=python3.13 makes the wheel for this interpreter, in an environment of its own.
+.PHONY: wheel
+wheel: $(STAMPS)/build-tools ## make a wheel of both builds and the sources, and the sdist: build/wheel/dist
+	@$(if $(filter command line,$(origin PYTHON)),$(PYTHON),$(BIN)/python) .ci/wheel.py $(ARGS)
+
 # --- the course -------------------------------------------------------------------------------------------------------
 
 ROOT_USER := $(if $(filter 0,$(shell id -u)),--allow-root)

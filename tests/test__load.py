@@ -42,6 +42,17 @@ def test_debug_is_the_default_and_any_build_is_better_than_none(load: ModuleType
     assert load.chosen_extension().parent.name == "Debug"
 
 
+def test_release_is_the_default_of_an_installed_package(
+    load: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "PACKAGE", tmp_path)
+    (tmp_path / "cpp").mkdir()
+    pretend_built(load, "Debug", "Release")
+    assert load.chosen_extension().parent.name == "Release"
+    monkeypatch.setenv("REFTORCH_BUILD", "debug")
+    assert load.chosen_extension().parent.name == "Debug"
+
+
 def test_the_environment_chooses(load: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend_built(load, "Debug", "Release")
     monkeypatch.setenv("REFTORCH_BUILD", "release")

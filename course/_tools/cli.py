@@ -1,7 +1,7 @@
 """`reftorch-course`: the learner's commands.
 
 Mirrors: nothing in PyTorch: the course's own.
-Leaves out: starting JupyterLab, which is `make lab`; `open` shows a notebook in the one that is running.
+Leaves out: starting JupyterLab in a checkout, which is `make lab`; `open` shows a notebook in the one that is running.
 
 Exit codes: 0 done, and for `check` all passed; 1 an exercise failed or is not done, or the course was not up to date;
 2 the request cannot be carried out, and the message says what to do.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -24,7 +25,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from course._tools import layout, opening, work
+from course._tools import lab, layout, opening, work
 from course._tools.checks import beside
 from course._tools.exercises import exercises_of, find_exercise, solution
 from course._tools.layout import CHECKING, ROOT, Chapter, CourseError, chapters, find_chapter, shown
@@ -46,6 +47,19 @@ def _list(console: Console, arguments: argparse.Namespace) -> int:
         table.add_row(chapter.folder.name, chapter.title, str(len(exercises_of(chapter))), where)
     console.print(table)
     return 0
+
+
+def _lab(console: Console, arguments: argparse.Namespace) -> int:
+    if not lab.is_installed() and lab.copy_around(ROOT) is None:
+        raise CourseError(f"{ROOT} is a checkout; open the course with `make lab`")
+    copy = lab.copy_around(Path.cwd()) if arguments.folder is None else None
+    copy = copy or (arguments.folder or Path(lab.DEFAULT)).resolve()
+    with busy(console, f"copying the course to {copy}"):
+        made = lab.make_copy(copy)
+        if lab.is_installed():
+            lab.make_environment(copy)
+    console.print(f"The course is in [bold]{copy}[/]{'' if made else ', as you left it'}; it is yours to change")
+    return 0 if arguments.no_lab else lab.open_lab(copy, arguments.options)
 
 
 def _start(console: Console, arguments: argparse.Namespace) -> int:
@@ -188,6 +202,9 @@ def _parser() -> argparse.ArgumentParser:
 
     a_chapter, an_exercise = "its number or name: 03, operator", "its number: 03.1"
     command(_list, "the chapters")
+    opened = command(_lab, "copy the installed course into a folder, and open the folder in JupyterLab")
+    opened.add_argument("folder", nargs="?", type=Path, help="./reftorch-course where not named; an old copy stays")
+    opened.add_argument("--no-lab", action="store_true", help="only copy")
     command(_start, "copy a chapter to where you work on it", chapter=a_chapter)
     opened = command(_open, "show your copy of a chapter in JupyterLab", chapter=a_chapter)
     choices = {"nargs": "?", "choices": opening.NOTEBOOKS, "default": "lesson"}
@@ -210,18 +227,33 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _in_copy(argv: Sequence[str]) -> int:
+    """Run the command again by the Python of the learner's copy around this folder."""
+    copy = lab.copy_around(Path.cwd())
+    if copy is None:
+        raise CourseError(
+            "this folder is in no copy of the course; make one with `reftorch-course lab`, or enter yours"
+        )
+    return subprocess.run([lab.python_of(copy), "-m", "course._tools", *argv]).returncode
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     parser = _parser()
-    arguments = parser.parse_args(argv)
+    arguments, options = parser.parse_known_args(argv)
     if arguments.run is None:
         parser.print_help()
         return 2
+    if options and arguments.run is not _lab:  # JupyterLab has options of its own
+        parser.error(f"unrecognized arguments: {' '.join(options)}")
+    arguments.options = options
     console = Console(highlight=False, soft_wrap=True)
     if os.environ.get(CHECKING):
         console.print("not carried out: a check runs this notebook")
         return 0
     try:
+        if lab.is_installed() and arguments.run is not _lab:
+            return _in_copy(sys.argv[1:] if argv is None else argv)
         with console if console.is_jupyter else nullcontext():  # below a cell all of it is one output, without gaps
             return arguments.run(console, arguments)
     except (CourseError, OSError) as error:  # an OSError names the file that cannot be read or written

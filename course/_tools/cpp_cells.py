@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import tempfile
 from pathlib import Path
@@ -21,6 +22,7 @@ from pathlib import Path
 from course._tools.layout import ROOT
 from course._tools.outcomes import TIMEOUT, Outcome, Processes, ended_by, ended_together
 from course._tools.rebuilds import loaded_build
+from reftorch._source_paths import is_learners_copy
 
 KEPT = 50
 MOST_LINES = 20  # of the compiler's words
@@ -45,6 +47,7 @@ def run_cpp(source: str, *, timeout: float = TIMEOUT) -> Outcome:
     Raises:
         CompilerRefused: the compiler or the linker refused the program.
         RebuildFailed: the library that is loaded has no build, so no compiler is known.
+        CompilerRefused: also where the library was installed and this machine has no compiler.
 
     Example::
 
@@ -63,8 +66,9 @@ def run_cpp(source: str, *, timeout: float = TIMEOUT) -> Outcome:
 
 def _compiled(source: str, folder: Path, processes: Processes) -> Path:
     """The program that a source makes: the one that is kept, or a new one."""
-    build = loaded_build()
-    command = [_compiler(build), *FLAGS, f"-I{ROOT / 'cpp'}", f"-I{build / 'generated'}"]
+    build = ROOT / "build" / "Debug" if is_learners_copy() else loaded_build()
+    compiler = installed_compiler() if is_learners_copy() else [_compiler(build)]
+    command = [*compiler, *FLAGS, f"-I{ROOT / 'cpp'}", f"-I{build / 'generated'}"]
     name = hashlib.sha256("\0".join([*command, source]).encode()).hexdigest()[:24]
     kept = build.parent / "cells" / name
     if kept.exists():
@@ -79,6 +83,21 @@ def _compiled(source: str, folder: Path, processes: Processes) -> Path:
     file.unlink()
     _keep(made, kept)
     return kept
+
+
+def installed_compiler() -> list[str]:
+    """The compiler of this machine, for a library that was built elsewhere.
+
+    Raises:
+        CompilerRefused: there is none.
+    """
+    command = shlex.split(os.environ.get("CXX", "c++"))
+    if shutil.which(command[0]) is None:
+        raise CompilerRefused(
+            f"This cell needs a C++ compiler, and there is no {command[0]}. Install one (Debian, Ubuntu: sudo apt "
+            "install g++), or name one in CXX, and run the cell again. The stored output says what comes then."
+        )
+    return command
 
 
 def _compiler(build: Path) -> str:

@@ -1,7 +1,7 @@
 """Where the course's files are: the chapters, their solved exercises, the learner's working copies.
 
 Mirrors: nothing in PyTorch: PyTorch ships no course.
-Leaves out: an installed course; chapters are read from the checkout, because learners read and change its source.
+Leaves out: an installed course; chapters are read from a checkout or a copy (see lab.py), whose source learners change.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ import webbrowser
 from pathlib import Path
 from urllib.parse import quote
 
-from course._tools.layout import Chapter, CourseError, shown
+from course._tools.lab import MARK
+from course._tools.layout import ROOT, Chapter, CourseError, shown
 
 NOTEBOOKS = ("lesson", "exercises")
 
@@ -42,8 +43,9 @@ def address_of(file: Path) -> str:
         if file.is_relative_to(root):
             token = f"?token={server['token']}" if server.get("token") else ""
             return f"{server['url']}lab/tree/{quote(file.relative_to(root).as_posix())}{token}"
+    start = "reftorch-course lab" if (ROOT / MARK).exists() else "make lab"
     raise CourseError(
-        f"no JupyterLab is running that can show {shown(file)}; run `make lab`, or open the file in your editor"
+        f"no JupyterLab is running that can show {shown(file)}; run `{start}`, or open the file in your editor"
     )
 
 

@@ -44,6 +44,7 @@ from course._tools.outcomes import (
     run_program,
 )
 from course._tools.patches import Patched, apply, split_cell
+from reftorch._source_paths import is_learners_copy
 
 MOST_COMPILATIONS = 6
 PCH = "cmake_pch.hxx"
@@ -84,6 +85,11 @@ def loaded_build() -> Path:
     import reftorch
 
     build = ROOT / "build" / Path(reftorch._C.__file__).parent.name
+    if is_learners_copy():
+        raise RebuildFailed(
+            "This library was installed, and only a checkout of reftorch can compile it anew; the README says how to "
+            "get one. The lesson's stored output says what the cell does there."
+        )
     if not (build / "compile_commands.json").exists():
         raise RebuildFailed(f"There is no build in build/{build.name}: run `make {build.name.lower()}` first.")
     return build

@@ -23,6 +23,7 @@ from typing import Any
 from course._tools.definitions import first_line, mirrors_of
 from course._tools.layout import ROOT
 from course._tools.source_table import ELSEWHERE, OVERLOADS, TABLE
+from reftorch._source_paths import here
 
 PACKAGE = "reftorch"
 # What a user imports from; names in other modules are reached through these, or are not public.
@@ -166,5 +167,5 @@ def _library() -> Any:
 
 
 def _in_checkout(file: str) -> str | None:
-    path = Path(file)
+    path = Path(here(file))
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else None

@@ -10,10 +10,10 @@ import importlib
 import inspect
 import pkgutil
 import re
-from pathlib import Path
 from typing import Any
 
 from reftorch import _torch_docs
+from reftorch._source_paths import source_root
 from reftorch._torch_docs._entries import ENTRIES
 from reftorch._torch_docs._signatures import signatures
 
@@ -23,7 +23,6 @@ for _module in pkgutil.iter_modules(_torch_docs.__path__):
     if not _module.name.startswith("_"):
         importlib.import_module(f"reftorch._torch_docs.{_module.name}")
 
-_ROOT = Path(__file__).resolve().parents[2]
 
 # Arguments that have one meaning in all ops. An op whose argument needs more explanation has it in its own text.
 _COMMON_ARGS = {
@@ -58,7 +57,7 @@ def text_of(name: str, alias_of: str | None = None) -> str | None:
 def _place(file: str) -> str:
     """Return the file that registers an op, and the file of PyTorch that it mirrors, if the source is there to read."""
     here = "cpp/" + file.replace("\\", "/").rpartition("cpp/")[2]
-    source = _ROOT / here
+    source = source_root() / here
     header = re.match(r"// Mirrors: ([^\s,]+)", source.read_text()) if source.exists() else None
     return f"Mirrors {header[1]}; registered in {here}." if header else f"Registered in {here}."
 

@@ -20,8 +20,9 @@ from pathlib import Path
 from types import ModuleType
 
 from reftorch import _C
+from reftorch._source_paths import PACKAGE, source_root
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = source_root()
 CORE = Path(str(_C.__file__))
 
 # The flags of reftorch's own builds, because an extension must match its build; cpp/CMakeLists.txt gives the reasons.
@@ -72,7 +73,7 @@ def load_inline(
             ``torch/extension.h`` and has a ``PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)``.
         extra_cflags, extra_ldflags, extra_include_paths: options that are added to the compiler's command.
         build_directory: the folder of the source and the library; by default a folder in ``build/extensions`` of the
-            checkout, or in ``REFTORCH_EXTENSIONS_DIR``.
+            checkout, or in ``REFTORCH_EXTENSIONS_DIR``; of an installed reftorch, in the user's cache.
         verbose: print the compiler's command.
 
     Raises:
@@ -134,6 +135,13 @@ def _flags(extra_cflags: Sequence[str], extra_include_paths: Sequence[str]) -> l
     return ["-std=c++17", "-fPIC", "-fvisibility=hidden", *warnings, *BUILD_FLAGS[build], *includes, *extra_cflags]
 
 
+def _extensions() -> Path:
+    """Return the folder of the extensions that name no other; nothing is written into an installed package."""
+    if ROOT != PACKAGE:
+        return ROOT / "build" / "extensions"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "reftorch_extensions"
+
+
 @dataclass
 class _Extension:
     """One module to compile: its texts by file name, and the options of the compiler."""
@@ -156,7 +164,7 @@ class _Extension:
     def folder(self) -> Path:
         if self.build_directory is not None:
             return Path(self.build_directory)
-        return Path(os.environ.get("REFTORCH_EXTENSIONS_DIR") or ROOT / "build" / "extensions") / self.key
+        return Path(os.environ.get("REFTORCH_EXTENSIONS_DIR") or _extensions()) / self.key
 
     @property
     def library(self) -> Path:
@@ -201,7 +209,7 @@ class _Extension:
         try:
             done = subprocess.run(command, capture_output=True, text=True)
         except (FileNotFoundError, PermissionError):  # PermissionError: PATH has a folder that may not be read
-            mend = "install g++ or clang++, or name one in CXX"
+            mend = "install g++ or clang++ (Debian, Ubuntu: sudo apt install g++ python3-dev), or name one in CXX"
             raise RuntimeError(f"Error building extension '{self.name}': no compiler {compiler[0]!r}; {mend}") from None
         if done.returncode != 0:
             raise RuntimeError(f"Error building extension '{self.name}':\n{_complaints(done.stderr, self.folder)}")

@@ -12,14 +12,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reftorch._source_paths import is_checkout, is_learners_copy, source_root
+
 
 class NeedsDebugBuild(RuntimeError):
     """The loaded build cannot show its functions."""
 
     def __init__(self, what: str) -> None:
+        build = "build it (make debug), " if is_checkout() else ""
         super().__init__(
             f"{what} needs the Debug build of reftorch; the build that is loaded has no symbols and no call hooks.\n"
-            "Mend: build it (make debug), set REFTORCH_BUILD=debug before Python starts, and restart the kernel."
+            f"Mend: {build}set REFTORCH_BUILD=debug before Python starts, and restart the kernel."
         )
 
 
@@ -48,20 +51,23 @@ def native() -> Native:
 
 @lru_cache
 def root() -> Path:
-    """The checkout (or site-packages, for an installed reftorch)."""
+    """The checkout (or site-packages, for an installed reftorch, or the learner's copy of one)."""
     return Path(__file__).resolve().parents[3]
 
 
 def changed_since_build(files: Iterable[str], library: str) -> str:
     """Return a sentence about the sources of the checkout that are newer than the library; empty if there are none."""
-    sources = sorted({file for file in files if file.startswith(f"{root()}/cpp/") and os.path.exists(file)})
+    if not is_checkout() and not is_learners_copy():
+        return ""  # pip gives the files of a package different times
+    sources = sorted({file for file in files if file.startswith(f"{source_root()}/cpp/") and os.path.exists(file)})
     built = os.stat(library).st_mtime
     changed = [os.path.relpath(file, root()) for file in sources if os.stat(file).st_mtime > built]
     if not changed:
         return ""
+    mend = "make debug, then restart the kernel" if is_checkout() else "undo the change: only a checkout can be built"
     return (
         f"Changed after reftorch was built: {', '.join(changed)}. The lines shown are those of the file, the code that "
-        "ran is older.\nMend: make debug, then restart the kernel."
+        f"ran is older.\nMend: {mend}."
     )
 
 

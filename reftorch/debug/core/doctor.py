@@ -1,7 +1,8 @@
 """A report on this machine and checkout: what works, what does not work, and how to fix it.
 
 Mirrors: torch/utils/collect_env.py
-Left out: package managers, cloud and driver details; here only what building and debugging reftorch needs.
+Left out: package managers, cloud and driver details; here only what building and debugging reftorch needs. An installed
+reftorch is only debugged, so the report on it says nothing of building.
 
 The file is run by path (``make doctor``), not as a module: it must work if the extension is not built and ``import
 reftorch`` fails. So it imports the standard library only.
@@ -23,6 +24,8 @@ from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
+IS_CHECKOUT = (ROOT / ".ci" / "environment.py").exists()
+BUILD_AGAIN = ("make debug",) if IS_CHECKOUT else ("pip install --force-reinstall reftorch",)
 
 
 def module_at(path: Path) -> ModuleType:
@@ -39,6 +42,9 @@ Check, first_line = debuggers.Check, debuggers.first_line
 
 
 def check_tools() -> Iterator[Any]:
+    if not IS_CHECKOUT:
+        yield from check_tools_of_the_installed()
+        return
     environment = module_at(ROOT / ".ci" / "environment.py")
     compiler = os.environ.get("CXX") or next((c for c in ("c++", "g++", "clang++") if shutil.which(c)), "c++")
     facts = {
@@ -55,7 +61,29 @@ def check_tools() -> Iterator[Any]:
         yield Check("ok", "ccache", "not installed; it would only make repeated full builds quicker")
 
 
+def check_tools_of_the_installed() -> Iterator[Any]:
+    """Of an installed reftorch, only ``load_inline`` and cells of C++ need a compiler."""
+    yield Check("ok", "python", f"{sys.version.split()[0]} at {sys.executable}")
+    compiler = os.environ.get("CXX", "c++").split()[0]
+    mend = "where a lesson asks for one: sudo apt install g++ python3-dev"
+    if shutil.which(compiler) is None:
+        yield Check("warn", "compiler", f"no {compiler}; only load_inline and cells of C++ need one", (mend,))
+    elif not Path(sysconfig.get_path("include"), "Python.h").exists():
+        yield Check("warn", "compiler", f"{first_line(compiler, '--version')}, but load_inline needs Python.h", (mend,))
+    else:
+        yield Check("ok", "compiler", f"{first_line(compiler, '--version')}")
+
+
 def check_environment() -> Iterator[Any]:
+    yield from check_venv() if IS_CHECKOUT else ()
+    torch_spec = importlib.util.find_spec("torch")
+    if torch_spec is None:
+        yield Check("ok", "torch", "not installed; the tests then compare with stored values only")
+    else:
+        yield Check("ok", "torch", f"at {Path(torch_spec.origin or '').parent}; the tests compare with it")
+
+
+def check_venv() -> Iterator[Any]:
     venv_python = ROOT / ".venv" / "bin" / "python"
     if not venv_python.exists():
         yield Check("fail", ".venv", "not there", ("make debug",))
@@ -66,11 +94,6 @@ def check_environment() -> Iterator[Any]:
         yield Check("warn", ".venv", f"not complete ({', '.join(missing)} not installed)", ("make lab, or make test",))
     else:
         yield Check("ok", ".venv", f"complete, {first_line(str(venv_python), '--version')}")
-    torch_spec = importlib.util.find_spec("torch")
-    if torch_spec is None:
-        yield Check("ok", "torch", "not installed; the tests then compare with stored values only")
-    else:
-        yield Check("ok", "torch", f"at {Path(torch_spec.origin or '').parent}; the tests compare with it")
 
 
 def elf_sections(path: Path) -> set[str]:
@@ -94,7 +117,7 @@ def check_build() -> Iterator[Any]:
     try:
         chosen = load.chosen_extension()
     except (ImportError, ValueError) as error:
-        yield Check("fail", "build", str(error), ("make debug",))
+        yield Check("fail", "build", str(error), BUILD_AGAIN)
         return
     for build_type in load.BUILD_TYPES:
         path = load.extension_path(build_type)
@@ -103,7 +126,7 @@ def check_build() -> Iterator[Any]:
         built = path.stat().st_mtime
         text = f"{build_type}, {path.stat().st_size / 1e6:.1f} MB, {time.strftime('%F %T', time.localtime(built))}"
         text += ", loaded by import reftorch" if path == chosen else ""
-        if newest_source() > built:
+        if IS_CHECKOUT and newest_source() > built:
             yield Check("warn", "build", text + "; older than its sources", (f"make {build_type.lower()}",))
         else:
             yield Check("ok", "build", text)
@@ -112,18 +135,19 @@ def check_build() -> Iterator[Any]:
         yield Check("ok", "import", "import reftorch works")
     else:
         last = (said.stderr.strip().splitlines() or ["it died without a word"])[-1]
-        yield Check("fail", "import", f"import reftorch fails: {last}", ("make debug",))
+        yield Check("fail", "import", f"import reftorch fails: {last}", BUILD_AGAIN)
     yield check_symbols(load.extension_path("Debug"))
 
 
 def check_symbols(library: Path) -> Any:
     if not library.exists():
-        return Check("warn", "symbols", "no Debug build to step through", ("make debug",))
+        return Check("warn", "symbols", "no Debug build to step through", BUILD_AGAIN)
     if shutil.which("readelf") is None:
         mend = "install binutils (apt install binutils); it comes with gcc"
         return Check("warn", "symbols", "unknown, because readelf is missing", (mend,))
+    anew = ("rm -rf build/Debug && make debug",) if IS_CHECKOUT else BUILD_AGAIN
     if not {".debug_info", ".debug_line"} <= elf_sections(library):
-        return Check("fail", "symbols", f"{library.name} has none", ("rm -rf build/Debug && make debug",))
+        return Check("fail", "symbols", f"{library.name} has none", anew)
     cache = ROOT / "build" / "Debug" / "CMakeCache.txt"
     home = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache.read_text(), re.M) if cache.exists() else None
     if home and Path(home[1]).resolve() != ROOT / "cpp":
@@ -195,7 +219,8 @@ def doctor() -> DoctorReport:
     """Test on this machine what building and debugging reftorch need, and report how to fix what does not work.
 
     gdb attaches to a child, stops in a kernel, reads a tensor and detaches; version numbers alone are not trusted. The
-    test takes some seconds. If ``import reftorch`` fails, ``make doctor`` runs the same test.
+    test takes some seconds. If ``import reftorch`` fails, ``make doctor`` runs the same test. In a terminal:
+    ``python -m reftorch.debug``.
 
     Returns:
         The findings, a list that is shown as text.
@@ -213,9 +238,6 @@ def doctor() -> DoctorReport:
 
 def main() -> int:
     """Print the report, each line as soon as it is known; return 1 if a check fails."""
-    if not (ROOT / ".ci" / "environment.py").exists():
-        print(f"doctor: {ROOT} is no checkout of reftorch; it looks after checkouts only", file=sys.stderr)
-        return 1
     failed = False
     for finding in findings():
         failed = failed or finding.state == "fail"

@@ -20,6 +20,14 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[3]
 YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
+IS_CHECKOUT = (ROOT / ".ci" / "environment.py").exists()
+LAB = "make lab (it installs one into .venv)" if IS_CHECKOUT else "pip install gdb-for-pwndbg"
+DEBUGPY = "make lab" if IS_CHECKOUT else "pip install debugpy"
+REBUILD = (
+    ("make debug; if that does not help: rm -rf build/Debug && make debug",)
+    if IS_CHECKOUT
+    else ("pip install --force-reinstall reftorch",)
+)
 OLDEST_GDB = 12  # this version reads gcc 12's debug information, and has the Python API that our printers use
 OLDEST_DAP_GDB = 14
 PATIENCE = 240  # seconds for one trial, which takes about two seconds on an idle machine
@@ -72,7 +80,10 @@ def path_without_venv() -> str:
 def places() -> dict[str, str]:
     """Return the paths at which a gdb may be."""
     first = shutil.which("gdb", path=path_without_venv())
-    found = {".venv": str(ROOT / ".venv" / "bin" / "gdb"), "system": "/usr/bin/gdb"}
+    own = ROOT / ".venv" / "bin" / "gdb"
+    if not own.exists():  # reftorch was installed into an environment
+        own = Path(sys.prefix, "bin", "gdb")
+    found = {".venv": str(own), "system": "/usr/bin/gdb"}
     if first and os.path.realpath(first) != os.path.realpath(found["system"]):
         found["first on PATH"] = first
     return {place: path for place, path in found.items() if os.path.exists(path)}
@@ -110,8 +121,8 @@ def check_gdb() -> Iterator[Check]:
             first = "notebooks and VS Code pass it over; in a terminal say .venv/bin/gdb, or change PATH"
             yield Check("warn", "gdb", f"{gdb}, the first on PATH, {problem}", (first,))
         else:
-            yield Check("warn", "gdb", f"{place}: {gdb} {problem}", ("make lab (it installs one into .venv)",))
-    mends = ("make lab (it installs one into .venv)", "or: sudo apt install gdb")
+            yield Check("warn", "gdb", f"{place}: {gdb} {problem}", (LAB,))
+    mends = (LAB, "or: sudo apt install gdb")
     if not usable:
         yield Check("fail", "gdb", f"none of version {OLDEST_GDB} or newer with Python", mends)
     elif not speaks_dap:
@@ -123,7 +134,7 @@ def check_debugpy() -> Iterator[Check]:
     if importlib.util.find_spec("debugpy"):
         yield Check("ok", "debugpy", "installed: Python's half of VS Code and JupyterLab")
     else:
-        yield Check("warn", "debugpy", f"not installed for {sys.executable}", ("make lab",))
+        yield Check("warn", "debugpy", f"not installed for {sys.executable}", (DEBUGPY,))
 
 
 # --- may a debugger attach? -------------------------------------------------------------------------------------------
@@ -226,7 +237,7 @@ def try_stop(place: str, gdb: str) -> Check:
     try:
         if child.stdout.readline().strip() != "ready":
             text = f"{place}: not tried, the Debug build does not import"
-            return Check("warn", "stop", text, ("make debug",))
+            return Check("warn", "stop", text, REBUILD[:1])
         said = gdb_says(gdb, child.pid)
         if refusal(said):
             child.kill()  # the child waits for a tracer that will not attach
@@ -262,14 +273,13 @@ def verdict(place: str, said: str, printed: str, status: int) -> Check:
     """Return the result of a trial: the first failed step, from gdb's output and the end of the process."""
     if refused := refusal(said):
         return Check("fail", "stop", f"{place}: gdb could not attach to a child: {refused}", ("see ptrace, above",))
-    rebuild = ("make debug; if that does not help: rm -rf build/Debug && make debug",)
     if not re.search(r"^Thread .*hit (Temporary )?Breakpoint|^Breakpoint 1, ", said, re.M) or "mul_kernel" not in said:
-        return Check("fail", "stop", f"{place}: gdb attached to a child, but did not stop in mul_kernel", rebuild)
+        return Check("fail", "stop", f"{place}: gdb attached to a child, but did not stop in mul_kernel", REBUILD)
     if "[1, 2, 3, 4]" not in said:
-        return Check("fail", "stop", f"{place}: gdb stopped in mul_kernel, but could not read its tensors", rebuild)
+        return Check("fail", "stop", f"{place}: gdb stopped in mul_kernel, but could not read its tensors", REBUILD)
     if not re.search(r"^#\d+ +py ", said, re.M):
         text = f"{place}: gdb stopped in mul_kernel, but found no frame of Python on the stack"
-        return Check("fail", "stop", text, rebuild)
+        return Check("fail", "stop", text, REBUILD)
     if status != 0 or printed != "[[1.0, 4.0], [9.0, 16.0]]":
         return Check("fail", "stop", f"{place}: the child did not end well after gdb let it go (status {status})")
     text = f"{place}: gdb attached to a child, stopped in mul_kernel, read a tensor and both stacks, let go"

@@ -23,7 +23,6 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[3]
-NATIVE = ROOT / "cpp" / "ATen" / "native"
 
 PREFIX = re.compile(r"^(reftorch|torch|Tensor|F|nn\.functional|aten)(\.|::)")
 PACKAGE = re.compile(r"^(linalg|special)\.")
@@ -88,9 +87,29 @@ def names_of(asked: str) -> list[str]:
     return [name for name in (plain, base, f"linalg_{base}") if base.isidentifier()]
 
 
+def module(name: str, folder: Path = Path(__file__).parent) -> ModuleType:
+    """A module of reftorch, by its path, under a name that no other module has."""
+    key = f"_reftorch_{name}"
+    if key not in sys.modules:
+        spec = importlib.util.spec_from_file_location(key, folder / f"{name}.py")
+        assert spec is not None and spec.loader is not None
+        sys.modules[key] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[key])
+    return sys.modules[key]
+
+
+source_paths = module("_source_paths", ROOT / "reftorch")
+NATIVE = source_paths.source_root() / "cpp" / "ATen" / "native"
+
+
 def there() -> bool:
-    """Whether the sources are here: an installed reftorch has none."""
+    """Whether the sources are here."""
     return NATIVE.is_dir()
+
+
+def here(path: str) -> Path:
+    """Where a source is that the library names."""
+    return Path(source_paths.here(path))
 
 
 @cache
@@ -115,17 +134,6 @@ def line_of(path: Path, line: int) -> str:
 @cache
 def sources(folder: Path, *suffixes: str) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix in suffixes)
-
-
-def module(name: str) -> ModuleType:
-    """A module that stands beside this one, by its path, under a name that no other module has."""
-    key = f"_reftorch_{name}"
-    if key not in sys.modules:
-        spec = importlib.util.spec_from_file_location(key, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None and spec.loader is not None
-        sys.modules[key] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[key])
-    return sys.modules[key]
 
 
 def ask(python: str) -> dict[str, Any]:
@@ -168,7 +176,7 @@ def registrations(op: str) -> dict[str, dict[str, Any]]:
 
 def definitions(op: str) -> list[Definition]:
     """Where the overloads of an op are registered, by its name without overload."""
-    places = [(Path(each["file"]), each["line"]) for each in registrations(op).values()]
+    places = [(here(each["file"]), each["line"]) for each in registrations(op).values()]
     return [Definition(*place) for place in dict.fromkeys(places)]
 
 
@@ -191,18 +199,18 @@ def located(offset: int, function: str, file: str, line: int) -> Function:
     }
     try:
         found = symbols.look_up(all_offsets | {offset})[offset]
-    except RuntimeError:  # no addr2line
-        return Function(plain(function), Path(file), line)
+    except (RuntimeError, ImportError):  # neither addr2line nor gdb; inside gdb, no package to look for a gdb
+        return Function(plain(function), here(file), line)
     if not found.file:
-        return Function(plain(function), Path(file), line)
-    return Function(found.name.split("::")[-1], Path(found.file), found.line)
+        return Function(plain(function), here(file), line)
+    return Function(found.name.split("::")[-1], here(found.file), found.line)
 
 
 def place_of(registered: dict[str, Any]) -> Function:
     """Where the function of a registration is defined."""
     file, line = registered["file"], registered["line"]
     if "offset" not in registered:
-        return Function(plain(registered["function"]), Path(file), line)
+        return Function(plain(registered["function"]), here(file), line)
     return located(registered["offset"], registered["function"], file, line)
 
 

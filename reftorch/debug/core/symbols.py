@@ -1,9 +1,10 @@
 """Names and places of functions of the extension: an offset into the library becomes (name, file, line).
 
 Mirrors: torch/csrc/profiler/unwind/unwind.cpp (which reads DWARF itself)
-Left out: reading DWARF ourselves: addr2line comes with every C++ compiler.
+Left out: reading DWARF ourselves: addr2line comes with every C++ compiler, and without a compiler there is gdb.
 
-One addr2line answers for all offsets that are new; answers are kept beside the library, until it is rebuilt.
+One addr2line, or one gdb, answers for all offsets that are new; answers are kept beside the library, until it is
+rebuilt. The files are those that the library names (see reftorch/_source_paths.py).
 """
 
 from __future__ import annotations
@@ -44,16 +45,10 @@ class SymbolTable:
         return {offset: self._known[offset] for offset in offsets}
 
     def _ask(self, offsets: list[int]) -> list[Symbol]:
-        addr2line = shutil.which("addr2line")
-        if addr2line is None:
-            raise RuntimeError(
-                "call_tree: addr2line is missing, so functions have no names. It is part of binutils, which comes with "
-                "gcc.\nMend: install binutils (apt install binutils)."
-            )
         asked = "\n".join(hex(offset) for offset in offsets)
-        done = subprocess.run(
-            [addr2line, "-fCe", self.library], input=asked, capture_output=True, text=True, check=True
-        )
+        addr2line = shutil.which("addr2line")
+        command = [addr2line, "-fCe", self.library] if addr2line else _gdb_command(self.library)
+        done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
         lines = done.stdout.splitlines()
         return [symbol(name, place) for name, place in zip(lines[::2], lines[1::2], strict=True)]
 
@@ -73,6 +68,25 @@ class SymbolTable:
             fresh.replace(self._cache_file)
         except OSError:
             pass  # the folder of an installed library may be read-only; the answers stay in memory
+
+
+def _gdb_command(library: str) -> list[str]:
+    """Return a command that answers as addr2line does. It is slower, so it is used only without addr2line.
+
+    Raises:
+        RuntimeError: there is no gdb either.
+    """
+    from reftorch.debug.core.find_gdb import GdbNotFound, find_gdb  # inside gdb, nothing of the package is there
+
+    try:
+        gdb = find_gdb().path
+    except GdbNotFound as error:
+        raise RuntimeError(
+            "call_tree: functions have no names, because addr2line and gdb are missing. addr2line is part of binutils, "
+            "which comes with gcc.\nMend: install binutils (apt install binutils), or gdb (pip install gdb-for-pwndbg)."
+        ) from error
+    answers = Path(__file__).parents[1] / "gdb" / "addr2line.py"
+    return [gdb, "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-x", str(answers), library]
 
 
 def symbol(name: str, place: str) -> Symbol:

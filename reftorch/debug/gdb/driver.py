@@ -332,7 +332,7 @@ class KeptIndex:
     BUILDS = 3  # 10 MB each
 
     def __enter__(self):
-        if not os.path.exists(os.path.join(stack.root(), "cpp", "CMakeLists.txt")):
+        if not (stack.source_paths().is_checkout() or stack.source_paths().is_learners_copy()):
             return  # the folder of an installed package is not changed
         try:
             os.makedirs(self.FOLDER, exist_ok=True)

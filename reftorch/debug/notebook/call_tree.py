@@ -15,6 +15,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
+from reftorch._source_paths import here
 from reftorch.debug.common.display import DIM, STYLE, link, show
 from reftorch.debug.common.native import NeedsDebugBuild, StaleLibrary, changed_since_build, native, stale_library
 from reftorch.debug.core.symbols import SymbolTable
@@ -108,7 +109,8 @@ class call_tree:
         recorded = native().debug.stop_call_tree()
         sys.setprofile(self._profile)
         offsets = {key for _, calls in recorded for _, _, key in calls if isinstance(key, int)}
-        symbols = symbol_table().look_up(offsets)
+        found = symbol_table().look_up(offsets)
+        symbols = {offset: symbol._replace(file=here(symbol.file)) for offset, symbol in found.items()}
         self.lost = sum(lost for lost, _ in recorded)
         shown = [self._shown(build(calls, symbols)) for _, calls in recorded]
         self.threads = [shown[0], *filter(None, shown[1:])]

@@ -10,11 +10,12 @@ import re
 import sysconfig
 from functools import cache
 
+from reftorch._source_paths import source_root
 from reftorch.debug.common.native import root
 from reftorch.debug.notebook.tree import Node
 
 LIBRARY_FOLDERS = tuple({sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
-TOOLS = (f"{root()}/reftorch/debug/", f"{root()}/cpp/csrc/debug/")
+TOOLS = (f"{root()}/reftorch/debug/", f"{source_root()}/cpp/csrc/debug/")
 
 # Work of every tensor: of no interest to a reader, and different once the allocator's cache is warm.
 HOUSEKEEPING = re.compile(r"/c10/util/|/c10/core/(\w*Allocator|ScalarType|Device)\.(cpp|h)$")
@@ -32,7 +33,7 @@ def is_foreign_place(file: str, name: str) -> bool:
         return file.startswith("<frozen") or (file == "<string>" and name.startswith(("<lambda>", "__cr")))
     if not file or file.startswith((*TOOLS, *LIBRARY_FOLDERS)):
         return True
-    if "/site-packages/" in file or "/dist-packages/" in file:
+    if ("/site-packages/" in file or "/dist-packages/" in file) and not file.startswith(f"{root()}/reftorch/"):
         return True
     return is_native(file) and not file.startswith(f"{root()}/")
 

@@ -50,6 +50,22 @@ def test_a_bare_checkout_gets_a_report_with_mends(tmp_path: Path) -> None:
     assert not any(line.startswith("ok    stop") for line in lines)
 
 
+def test_of_an_installed_package_it_says_nothing_of_building(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("debug/core/doctor.py", "debug/core/doctor_debuggers.py", "_load.py"):
+        (tmp_path / "reftorch" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "reftorch" / name, tmp_path / "reftorch" / name)
+    (tmp_path / "reftorch" / "cpp").mkdir()
+    spec = importlib.util.spec_from_file_location("doctor", tmp_path / "reftorch/debug/core/doctor.py")
+    assert spec is not None and spec.loader is not None
+    doctor = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(doctor)
+    monkeypatch.setenv("CXX", "/nowhere/c++")
+    said = "\n".join(map(doctor.text_of, [*doctor.check_tools(), *doctor.check_environment(), *doctor.check_build()]))
+    assert "make " not in said
+    assert "warn  compiler  no /nowhere/c++; only load_inline and cells of C++ need one" in said
+    assert "-> pip install --force-reinstall reftorch" in said
+
+
 def test_debug_sections_are_found(doctor: ModuleType, tmp_path: Path) -> None:
     source = tmp_path / "one.cpp"
     source.write_text("int one() { return 1; }\n")

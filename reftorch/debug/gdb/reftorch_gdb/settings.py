@@ -9,6 +9,8 @@ import resource
 
 import gdb
 
+from reftorch_gdb import stack
+
 DISTRIBUTION_SCRIPTS = "/usr/share/gdb/auto-load"
 
 SETTINGS = [
@@ -52,6 +54,9 @@ def apply():
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # no core file if gdb crashes
     for setting in SETTINGS:
         quietly(setting)
+    sources = stack.source_paths()
+    if not sources.is_checkout():  # the library names its sources by other paths, see reftorch/_source_paths.py
+        quietly(f"set substitute-path {sources.PREFIX} {sources.source_root()}")
     if os.path.isdir(DISTRIBUTION_SCRIPTS):
         # A gdb from PyPI does not search the folder that contains the distribution's printers for libstdc++.
         quietly("add-auto-load-safe-path " + DISTRIBUTION_SCRIPTS)

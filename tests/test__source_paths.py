@@ -1,0 +1,95 @@
+"""Where the sources are, for the three kinds of folders, and that gdb finds the source of a library with mapped paths.
+
+Mirrors: nothing in PyTorch: its wheel has no sources.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from reftorch import _source_paths
+from reftorch._source_paths import PREFIX, here, is_checkout, is_learners_copy, source_root
+from reftorch.debug.core.find_gdb import find_gdb
+from reftorch.debug.core.symbols import SymbolTable
+
+ROOT = Path(__file__).resolve().parents[1]
+ONE = "int twice(int x) {\n  return 2 * x;  // the line to find\n}\n"
+
+
+def folders(root: Path, kind: str) -> Path:
+    """Make the folders of one kind of reftorch; return the package."""
+    package = root / "reftorch"
+    package.mkdir(parents=True)
+    sources = package / "cpp" if kind == "installed" else root / "cpp"
+    sources.mkdir()
+    if kind == "checkout":
+        (sources / "CMakeLists.txt").touch()
+    return package
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("checkout", (True, False)), ("installed", (False, False)), ("copy", (False, True))],
+)
+def test_the_kind_of_a_folder_is_known(tmp_path: Path, kind: str, expected: tuple[bool, bool]) -> None:
+    package = folders(tmp_path, kind)
+    assert (is_checkout(package), is_learners_copy(package)) == expected
+    assert (source_root(package) / "cpp").is_dir()
+    led = here(f"{PREFIX}/cpp/c10/core/Device.h", package)
+    assert led == (
+        f"{PREFIX}/cpp/c10/core/Device.h" if kind == "checkout" else f"{source_root(package)}/cpp/c10/core/Device.h"
+    )
+
+
+def test_this_is_a_checkout() -> None:
+    assert is_checkout()
+    assert source_root() == ROOT
+
+
+def test_the_build_names_the_same_prefix() -> None:
+    text = (ROOT / "cpp" / "CMakeLists.txt").read_text()
+    assert f'"-ffile-prefix-map=${{REFTORCH_ROOT}}={PREFIX}"' in text
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> tuple[Path, Path]:
+    """A package with our gdb scripts and one source, and a program that names the source as a wheel's library does."""
+    package = folders(tmp_path / "site-packages", "installed")
+    shutil.copytree(ROOT / "reftorch" / "debug" / "gdb", package / "debug" / "gdb")
+    shutil.copy(_source_paths.__file__, package)
+    built = tmp_path / "built" / "cpp"
+    built.mkdir(parents=True)
+    for folder in (built, package / "cpp"):
+        (folder / "one.cpp").write_text(ONE + "int main() { return twice(0); }\n")
+    program = tmp_path / "program"
+    compiler = os.environ.get("CXX", "c++").split()
+    flags = ["-g", "-O0", f"-ffile-prefix-map={tmp_path / 'built'}={PREFIX}", "-Wl,--compress-debug-sections=zlib"]
+    subprocess.run([*compiler, *flags, built / "one.cpp", "-o", program], check=True)
+    shutil.rmtree(tmp_path / "built")
+    return package, program
+
+
+def test_gdb_shows_a_source_of_an_installed_package(installed: tuple[Path, Path]) -> None:
+    package, program = installed
+    script = package / "debug" / "gdb" / "init.py"
+    line = f"break {package}/cpp/one.cpp:2"  # as an editor asks for a breakpoint
+    command = [find_gdb().path, "-nx", "-q", "-batch", "-x", script, "-ex", "list twice", "-ex", line, program]
+    said = subprocess.run(command, capture_output=True, text=True).stdout
+    assert "the line to find" in said
+    assert re.search(r"Breakpoint 1 at 0x\w+: file .*/cpp/one\.cpp, line 2", said), said
+
+
+def test_gdb_answers_as_addr2line_does(installed: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    _, program = installed
+    symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    offsets = {int(line.split()[0], 16) for line in symbols.splitlines() if re.search(r" T (main|_Z5twicei)$", line)}
+    assert len(offsets) == 2
+    expected = SymbolTable(str(program)).look_up(offsets)
+    assert {symbol.file for symbol in expected.values()} == {f"{PREFIX}/cpp/one.cpp"}
+    program.with_suffix(".symbols.json").unlink()
+    monkeypatch.setattr(shutil, "which", lambda name, **_: None if name == "addr2line" else f"/usr/bin/{name}")
+    assert SymbolTable(str(program)).look_up(offsets) == expected
