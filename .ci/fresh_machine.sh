@@ -9,7 +9,12 @@
 #   lab      `make lab`; JupyterLab has to answer, and lesson 00 has to give the outputs that it stores
 #   test     `make test`
 #   stop     `make doctor`, which stops in a kernel with gdb
-#   wheel    builds the wheel, installs it with pip into an environment of its own and runs an op
+#   wheel    `make wheel`; then, in a second system that has no compiler, pip installs the wheel with the course, an op
+#            runs, `reftorch-course lab` copies the course and JupyterLab answers, lesson 05 runs, a cell of lesson 00
+#            says that it needs a compiler, and gdb stops in a kernel and shows its line
+#
+# WHEEL=path/of/reftorch-...whl tries this wheel, which takes a minute, instead of building one. It has to be for the
+# Python of the system: cp311 for bookworm, cp313 for trixie.
 #
 # HOLD=600 keeps JupyterLab open for ten minutes after the step `lab` has found it, for a look in a browser of the host:
 # http://localhost:8931/lab?token=fresh.
@@ -68,45 +73,95 @@ urllib.request.urlopen('http://localhost:8931/lab/tree/course/index.ipynb?token=
   test) make test; took "make test" ;;
   stop) make doctor; took "make doctor" ;;
   wheel)
-    python3 -m venv ~/build-environment
-    ~/build-environment/bin/python -m pip wheel -q --no-deps -w ~/wheels .
-    took "building the wheel"
+    make wheel
+    took "make wheel"
+    ;;
+  installed)
+    ! command -v c++ g++ gcc cc clang++
+    python3 -m venv ~/env
+    ~/env/bin/python -m pip install -q "$(echo ~/wheels/reftorch-*.whl)[course]"
+    took "installing the wheel and the course"
     began=$SECONDS
-    python3 -m venv ~/installed
-    ~/installed/bin/python -m pip install -q ~/wheels/reftorch-*.whl
-    cd /
-    ~/installed/bin/python -c 'import reftorch as torch; x = torch.ones(3, requires_grad=True); (x * 2).sum().backward(); print(x.grad)'
-    took "installing the wheel"
+    cd ~
+    ~/env/bin/python -c '
+import reftorch as torch
+x = torch.ones(3, requires_grad=True)
+(x * 2).sum().backward()
+print(x.grad, torch._C._build_type)'
+    ~/env/bin/reftorch-course lab ~/mine --no-browser --port=8931 --IdentityProvider.token=fresh >~/lab.log 2>&1 &
+    until ~/env/bin/python -c "
+import urllib.request
+urllib.request.urlopen('http://localhost:8931/lab/tree/course/index.ipynb?token=fresh').read()
+" 2>/dev/null; do
+      kill -0 $! 2>/dev/null || { tail -50 ~/lab.log; echo "reftorch-course lab ended before JupyterLab answered"; exit 1; }
+      sleep 1
+    done
+    took "reftorch-course lab, until JupyterLab answers,"
+    [[ -z ${HOLD:-} ]] || sleep "$HOLD"
+    kill $!
+    began=$SECONDS
+    cd ~/mine
+    ~/env/bin/reftorch-course start 05
+    JUPYTER_PATH=~/mine/.venv/share/jupyter ~/env/bin/jupyter nbconvert --log-level=ERROR --to=notebook --execute \
+      --output-dir="$HOME/run" course/work/05_autograd_graph/lesson.ipynb
+    took "lesson 05"
+    began=$SECONDS
+    .venv/bin/python -c '
+from reftorch.utils.cpp_extension import load_inline
+load_inline("rank", "int64_t rank(const at::Tensor& self) { return self.dim(); }", functions="rank")' >~/said 2>&1 || true
+    grep "no compiler" ~/said
+    .venv/bin/python -m reftorch.debug
+    .venv/bin/gdb -nx -q -batch -x reftorch/debug/gdb/init.py -ex 'rt-op mul' -ex run -ex 'list 1,1' -ex frame \
+      --args .venv/bin/python -c 'import reftorch as torch; torch.ones(2) * 2' >~/said 2>&1
+    grep -A1 "mul_kernel.*cpp/ATen/native/cpu/BinaryOpsKernel.cpp:" ~/said
+    took "the stops"
     ;;
 esac
 PROGRAM
 }
 
+# bare ROOT RELEASE PACKAGES: makes a system with an ordinary user, and with the settings of this machine's network.
+bare() {
+  rm -rf --one-file-system "$1"
+  mkdir -p "$1"
+  echo "making a bare $2 with: $3"
+  local began=$SECONDS
+  mmdebstrap --quiet --mode=root --variant=minbase --include="${3// /,}" "$2" "$1"
+  echo "$2: made in $((SECONDS - began)) s"
+  chroot "$1" useradd --create-home --shell /bin/bash learner
+  user_program >"$1/home/learner/steps.sh"
+  cp -L /etc/resolv.conf /etc/hosts "$1/etc/"
+  [[ ! -e /etc/ssl/certs/ca-certificates.crt ]] ||
+    install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/ca-certificates.crt"
+}
+
+# in_system ROOT STEP: the ordinary user takes a step. The mounts end with the process that made them.
+in_system() {
+  chroot "$1" chown -R learner:learner /home/learner
+  unshare --mount --pid --fork --kill-child bash -euc "
+    mount -t proc proc '$1/proc'
+    mount --rbind /dev '$1/dev'
+    mount -t tmpfs tmpfs '$1/tmp'
+    exec chroot '$1' setpriv --reuid=learner --regid=learner --init-groups env -i \
+      HOME=/home/learner USER=learner LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin SHELL=/bin/bash HOLD='${HOLD:-}' \
+      $(printf '%q ' "${network[@]}") bash /home/learner/steps.sh $2"
+}
+
 for release in "${releases[@]}"; do
   root=$PWD/build/fresh-machine/$release
-  rm -rf --one-file-system "$root"
-  mkdir -p "$root"
-  echo "making a bare $release with: $packages"
-  began=$SECONDS
-  mmdebstrap --quiet --mode=root --variant=minbase --include="${packages// /,}" "$release" "$root"
-  echo "$release: made in $((SECONDS - began)) s"
-  chroot "$root" useradd --create-home --shell /bin/bash learner
-  mkdir "$root/home/learner/reftorch"
-  git archive HEAD | tar -x -C "$root/home/learner/reftorch"
-  user_program >"$root/home/learner/steps.sh"
-  chroot "$root" chown -R learner:learner /home/learner
-  cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
-  [[ ! -e /etc/ssl/certs/ca-certificates.crt ]] ||
-    install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
+  if [[ -z ${WHEEL:-} || ${steps[*]} != wheel ]]; then
+    bare "$root" "$release" "$packages"
+    mkdir "$root/home/learner/reftorch"
+    git archive HEAD | tar -x -C "$root/home/learner/reftorch"
+  fi
   for step in "${steps[@]}"; do
-    # The mounts end with the process that made them, whatever happens in it.
-    unshare --mount --pid --fork --kill-child bash -euc "
-      mount -t proc proc '$root/proc'
-      mount --rbind /dev '$root/dev'
-      mount -t tmpfs tmpfs '$root/tmp'
-      exec chroot '$root' setpriv --reuid=learner --regid=learner --init-groups env -i \
-        HOME=/home/learner USER=learner LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin SHELL=/bin/bash HOLD='${HOLD:-}' \
-        $(printf '%q ' "${network[@]}") bash /home/learner/steps.sh $step"
+    [[ $step == wheel && -n ${WHEEL:-} ]] || in_system "$root" "$step"
+    [[ $step == wheel ]] || continue
+    bare "$root-installed" "$release" python3-venv
+    mkdir "$root-installed/home/learner/wheels" "$root-installed/home/learner/reftorch"
+    cp "${WHEEL:-$(echo "$root"/home/learner/reftorch/build/wheel/dist/reftorch-*.whl)}" "$root-installed/home/learner/wheels"
+    in_system "$root-installed" installed
+    rm -rf --one-file-system "$root-installed"
   done
   rm -rf --one-file-system "$root"
 done
