@@ -4,8 +4,7 @@ Mirrors: nothing in PyTorch, which has one build at a time, in torch/_C.
 Left out: operating systems other than Linux.
 
 The environment variable ``REFTORCH_BUILD`` chooses ``debug``, ``release``, ``sanitize`` or ``tsan``. Without it, the
-Debug build is loaded, or another build if there is no Debug build. In an installed package, which has its sources
-inside, the Release build is the first choice: who installs it wants to use it.
+first of ``preferred_builds()`` that is there is loaded.
 """
 
 import ctypes
@@ -17,18 +16,12 @@ from pathlib import Path
 from types import ModuleType
 
 BUILD_TYPES = ("Debug", "Release", "Sanitize", "Tsan")
-PACKAGE = Path(__file__).resolve().parent
-LIBRARY_DIR = PACKAGE / "lib"
+LIBRARY_DIR = Path(__file__).resolve().parent / "lib"
 
 
 def extension_path(build_type: str) -> Path:
     """Return the path of the extension of ``build_type`` for this interpreter, whether the file exists or not."""
     return LIBRARY_DIR / build_type / f"_C{sysconfig.get_config_var('EXT_SUFFIX')}"
-
-
-def is_installed() -> bool:
-    """Return whether the package comes from a wheel, which puts the C++ sources into the package."""
-    return (PACKAGE / "cpp").is_dir()
 
 
 def chosen_extension() -> Path:
@@ -42,8 +35,7 @@ def chosen_extension() -> Path:
     if asked and asked.capitalize() not in BUILD_TYPES:
         known = ", ".join(name.lower() for name in BUILD_TYPES)
         raise ValueError(f"REFTORCH_BUILD is '{asked}'; expected one of: {known}")
-    preferred = ("Release", *BUILD_TYPES) if is_installed() else BUILD_TYPES
-    wanted = (asked.capitalize(),) if asked else preferred
+    wanted = (asked.capitalize(),) if asked else preferred_builds()
     for build_type in wanted:
         path = extension_path(build_type)
         if path.exists():
@@ -52,16 +44,14 @@ def chosen_extension() -> Path:
     others = sorted(path.name for path in LIBRARY_DIR.glob(f"{wanted[0]}/_C.*.so"))
     if others:
         message += f" There is {', '.join(others)}, which another Python made; this is Python {sys.version.split()[0]}."
-    mend = "A wheel has Release and Debug." if is_installed() else f"Run: make {wanted[0].lower()}"
-    raise ImportError(f"{message} {mend}", name="reftorch._C")
+    raise ImportError(f"{message} {how_to_mend(f'make {wanted[0].lower()}')}", name="reftorch._C")
 
 
 def _load_blas() -> None:
     """Load OpenBLAS from the present environment; a library that needs it by its soname then finds this one."""
     spec = importlib.util.find_spec("scipy_openblas32")
     if spec is None or spec.origin is None:
-        mend = "pip install scipy-openblas32" if is_installed() else "make debug"
-        raise ImportError(f"The wheel scipy-openblas32 is missing. Run: {mend}", name="reftorch._C")
+        raise ImportError(f"scipy-openblas32 is missing. {how_to_mend('make debug')}", name="reftorch._C")
     ctypes.CDLL(str(Path(spec.origin).parent / "lib" / "libscipy_openblas.so"))
 
 
@@ -87,3 +77,21 @@ def load() -> ModuleType:
         del sys.modules["reftorch._C"]
         raise
     return module
+
+
+def is_installed() -> bool:
+    """Return whether the package comes from a wheel, which puts the C++ sources into the package."""
+    return (LIBRARY_DIR.parent / "cpp").is_dir()
+
+
+def preferred_builds() -> tuple[str, ...]:
+    """Return the build types in the order in which ``chosen_extension`` looks for them.
+
+    In a checkout, Debug is first. In an installed package, Release is first, because who installs it wants to use it.
+    """
+    return ("Release", *BUILD_TYPES) if is_installed() else BUILD_TYPES
+
+
+def how_to_mend(command: str) -> str:
+    """Return what to do, where a checkout needs ``command``."""
+    return "Run: pip install --force-reinstall reftorch" if is_installed() else f"Run: {command}"

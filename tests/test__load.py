@@ -45,8 +45,9 @@ def test_debug_is_the_default_and_any_build_is_better_than_none(load: ModuleType
 def test_release_is_the_default_of_an_installed_package(
     load: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(load, "PACKAGE", tmp_path)
-    (tmp_path / "cpp").mkdir()
+    monkeypatch.setattr(load, "LIBRARY_DIR", tmp_path / "lib")
+    for name in ("lib", "cpp"):
+        (tmp_path / name).mkdir()
     pretend_built(load, "Debug", "Release")
     assert load.chosen_extension().parent.name == "Release"
     monkeypatch.setenv("REFTORCH_BUILD", "debug")
