@@ -19,10 +19,9 @@ class NeedsDebugBuild(RuntimeError):
     """The loaded build cannot show its functions."""
 
     def __init__(self, what: str) -> None:
-        build = "build it (make debug), " if is_checkout() else ""
         super().__init__(
             f"{what} needs the Debug build of reftorch; the build that is loaded has no symbols and no call hooks.\n"
-            f"Mend: {build}set REFTORCH_BUILD=debug before Python starts, and restart the kernel."
+            f"Mend: {get_debug_build()} before Python starts, and restart the kernel."
         )
 
 
@@ -57,18 +56,13 @@ def root() -> Path:
 
 def changed_since_build(files: Iterable[str], library: str) -> str:
     """Return a sentence about the sources of the checkout that are newer than the library; empty if there are none."""
-    if not is_checkout() and not is_learners_copy():
-        return ""  # pip gives the files of a package different times
-    sources = sorted({file for file in files if file.startswith(f"{source_root()}/cpp/") and os.path.exists(file)})
     built = os.stat(library).st_mtime
-    changed = [os.path.relpath(file, root()) for file in sources if os.stat(file).st_mtime > built]
+    changed = [os.path.relpath(file, root()) for file in editable(files) if os.stat(file).st_mtime > built]
+    # A build compiles the sources that are newer than its library. So its library is newer than all sources, until one
+    # of them is edited. In a learner's copy nothing is built, and the library was given the time of the copy.
     if not changed:
         return ""
-    mend = "make debug, then restart the kernel" if is_checkout() else "undo the change: only a checkout can be built"
-    return (
-        f"Changed after reftorch was built: {', '.join(changed)}. The lines shown are those of the file, the code that "
-        f"ran is older.\nMend: {mend}."
-    )
+    return changed_sentence(changed)
 
 
 def stale_library(library: str) -> bool:
@@ -80,3 +74,27 @@ def stale_library(library: str) -> bool:
             if len(fields) == 6 and fields[5].removesuffix(" (deleted)") == real:
                 return fields[5].endswith(" (deleted)") or int(fields[4]) != os.stat(real).st_ino
     return False
+
+
+def editable(files: Iterable[str]) -> list[str]:
+    """Return the C++ sources among the files, sorted; none for an installed package, whose files have any times."""
+    if not (is_checkout() or is_learners_copy()):
+        return []
+    return sorted({file for file in files if file.startswith(f"{source_root()}/cpp/") and os.path.exists(file)})
+
+
+def changed_sentence(changed: list[str]) -> str:
+    return (
+        f"Changed after reftorch was built: {', '.join(changed)}. The lines shown are those of the file, the code that "
+        f"ran is older.\nMend: {after_an_edit()}."
+    )
+
+
+def get_debug_build() -> str:
+    """Return how to get the Debug build."""
+    return ("build it (make debug), " if is_checkout() else "") + "set REFTORCH_BUILD=debug"
+
+
+def after_an_edit() -> str:
+    """Return what to do after an edit of a source."""
+    return "make debug, then restart the kernel" if is_checkout() else "undo the edit: only a checkout can be built"

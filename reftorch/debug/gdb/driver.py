@@ -37,7 +37,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import reftorch_gdb  # noqa: E402
-from reftorch_gdb import commands, settings, stack, view  # noqa: E402
+from reftorch_gdb import commands, settings, sources, stack, view  # noqa: E402
 
 FATAL = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
 LET_GO_ATTEMPTS = 4
@@ -332,7 +332,7 @@ class KeptIndex:
     BUILDS = 3  # 10 MB each
 
     def __enter__(self):
-        if not (stack.source_paths().is_checkout() or stack.source_paths().is_learners_copy()):
+        if not (sources.paths.is_checkout() or sources.paths.is_learners_copy()):
             return  # the folder of an installed package is not changed
         try:
             os.makedirs(self.FOLDER, exist_ok=True)

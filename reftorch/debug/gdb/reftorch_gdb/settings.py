@@ -9,7 +9,7 @@ import resource
 
 import gdb
 
-from reftorch_gdb import stack
+from reftorch_gdb import sources
 
 DISTRIBUTION_SCRIPTS = "/usr/share/gdb/auto-load"
 
@@ -54,9 +54,8 @@ def apply():
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # no core file if gdb crashes
     for setting in SETTINGS:
         quietly(setting)
-    sources = stack.source_paths()
-    if not sources.is_checkout():  # the library names its sources by other paths, see reftorch/_source_paths.py
-        quietly(f"set substitute-path {sources.PREFIX} {sources.source_root()}")
+    if not sources.paths.is_checkout():  # the library names its sources by other paths, see reftorch/_source_paths.py
+        quietly(f"set substitute-path {sources.paths.PREFIX} {sources.root}")
     if os.path.isdir(DISTRIBUTION_SCRIPTS):
         # A gdb from PyPI does not search the folder that contains the distribution's printers for libstdc++.
         quietly("add-auto-load-safe-path " + DISTRIBUTION_SCRIPTS)

@@ -7,13 +7,13 @@ The Python frames come from the library's function reftorch_debug_py_stack() (cp
 called in the stopped thread. The library knows the layout of its Python, so no debug symbols of Python are needed.
 """
 
-import importlib.util
 import os
 import re
-import sys
 from collections import namedtuple
 
 import gdb
+
+from reftorch_gdb import sources
 
 Frame = namedtuple("Frame", "language function file line")
 
@@ -28,26 +28,8 @@ CELL = re.compile(r".*/ipykernel_\d+/\d+\.py$|<ipython-input-.*>")
 
 def root():
     """Return the folder around the package: this file is <root>/reftorch/debug/gdb/reftorch_gdb/stack.py."""
-    here = os.path.abspath(__file__)
-    for _ in range(5):
-        here = os.path.dirname(here)
-    return here
-
-
-def source_paths():
-    """Load reftorch/_source_paths.py by its path, because gdb's Python cannot import reftorch."""
-    name = "_reftorch__source_paths"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, os.path.join(root(), "reftorch", "_source_paths.py"))
-        assert spec is not None and spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-def source_root():
-    """Return the folder that contains the sources: in `cpp`, and in `build` those that the build wrote."""
-    return str(source_paths().source_root())
+    # `realpath` would lead out of an editable install that is made of links.
+    return os.path.abspath(os.path.join(os.path.dirname(__file__), *4 * [os.pardir]))
 
 
 def short(path):
@@ -84,8 +66,7 @@ def python_frames():
 
 def is_ours(path):
     """Whether a file is C++ of the checkout: a source, or a generated file such as ATen/Functions.cpp."""
-    sources = source_root()
-    return path.startswith(sources + "/cpp/") or (path.startswith(sources + "/build/") and "/generated/" in path)
+    return sources.is_source(path)
 
 
 def mixed(limit=100, whole=False):
