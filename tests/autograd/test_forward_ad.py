@@ -36,6 +36,7 @@ NO_TRICK = {
     "_embedding_bag_per_sample_weights_backward": "aten::_embedding_bag_per_sample_weights_backward is not implemented",
     "native_group_norm_backward": "derivative for aten::native_group_norm_backward is not implemented",
     "_thnn_fused_lstm_cell_backward": "derivative for aten::_thnn_fused_lstm_cell_backward is not implemented",
+    "mkldnn_rnn_layer_backward": "derivative for aten::mkldnn_rnn_layer_backward is not implemented",
     "native_batch_norm": "not differentiable with respect to argument 'running_mean'",
     "batch_norm": "not differentiable with respect to argument 'running_mean'",
     "instance_norm": "not differentiable with respect to argument 'running_mean'",

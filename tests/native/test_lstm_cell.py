@@ -29,16 +29,19 @@ def nodes(tensor: torch.Tensor) -> set[str]:
     return {node.name() for node in found}
 
 
-@pytest.mark.parametrize("options", [{}, {"bidirectional": True}, {"proj_size": 2}, {"bias": False}], ids=str)
+@pytest.mark.parametrize("options", [{"packed": True}, {"packed": True, "bias": False}, {"proj_size": 2}], ids=str)
 def test_a_network_of_float32_takes_it_and_one_of_float64_does_not(options: dict) -> None:
     """Both give the same results and first and second gradients."""
     torch.manual_seed(0)
-    net, x = torch.nn.LSTM(3, 4, **options), torch.randn(5, 2, 3)
-    found = []
+    packed = options.get("packed", False)
+    net = torch.nn.LSTM(3, 4, bidirectional=True, **{k: v for k, v in options.items() if k != "packed"})
+    x, found = torch.randn(5, 2, 3), []
     for dtype in (torch.float32, torch.float64):
         net = copy.deepcopy(net).to(dtype)
         parameters = list(net.parameters())
-        output, (h, c) = net(x.to(dtype))
+        sequences = x.to(dtype)
+        output, (h, c) = net(torch.nn.utils.rnn.pack_padded_sequence(sequences, [5, 3]) if packed else sequences)
+        output = output.data if packed else output
         assert ("ThnnFusedLstmCellBackward0" in nodes(output)) == (dtype == torch.float32)
         first = torch.autograd.grad(output.sin().sum() + c.sum(), parameters, create_graph=True)
         second = torch.autograd.grad(sum(g.square().sum() for g in first), parameters)
@@ -47,9 +50,9 @@ def test_a_network_of_float32_takes_it_and_one_of_float64_does_not(options: dict
         torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-5)
 
 
-def test_a_network_under_vmap_takes_the_small_operations() -> None:
+def test_a_cell_under_vmap_takes_the_small_operations() -> None:
     torch.manual_seed(0)
-    net, x = torch.nn.LSTM(3, 4), torch.randn(6, 5, 2, 3)
+    net, x = torch.nn.LSTMCell(3, 4), torch.randn(6, 2, 3)
     together = torch.func.vmap(lambda x: net(x)[0])(x)
     torch.testing.assert_close(together, torch.stack([net(one)[0] for one in x]), rtol=1e-5, atol=1e-6)
 

@@ -1,9 +1,9 @@
 // Mirrors: aten/src/ATen/native/RNN.cpp
 //
 // Recurrent networks as composites: every op here is made of linear, sigmoid, tanh and sums, which autograd records one
-// by one; an LSTM of float32 has one op in their place, see Note [Fused LSTM cell]. The file has three floors: a cell
-// computes one step, a layer runs a cell over the steps of a sequence, and a stack feeds the outputs of a layer to the
-// next one. Left out: quantized weights, and the ops of cuDNN, MIOpen and oneDNN.
+// by one; an LSTM of float32 has one op in their place, see Note [LSTM layer] and Note [Fused LSTM cell]. The file has
+// three floors: a cell computes one step, a layer runs a cell over the steps of a sequence, and a stack feeds the
+// outputs of a layer to the next one. Left out: quantized weights, and the ops of cuDNN and MIOpen.
 //
 // Sizes: T steps, B sequences in the batch, I features of the input, H of the hidden state, P of a projected state, and
 // L states in all: one for each layer and direction.
@@ -11,6 +11,7 @@
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/functorch/TensorWrapper.h>
+#include <ATen/native/RNNChecks.h>
 
 #include <algorithm>
 #include <sstream>
@@ -166,6 +167,14 @@ struct Sequences {
   std::optional<std::vector<int64_t>> batch_sizes;
 };
 
+// The flags that all recurrent ops take.
+struct StackOptions {
+  bool has_biases;
+  int64_t num_layers;
+  double dropout;
+  bool train, bidirectional;
+};
+
 struct LayerOutput {
   Tensor data;
   Hidden hidden; // after the last step of each sequence
@@ -226,6 +235,34 @@ LayerOutput reversed_packed_layer(Cell cell, const Tensor& data, const std::vect
   return {at::cat(outputs, 0), hidden};
 }
 
+// Returns whether the op of Note [LSTM layer] can run the layer. Where sizes do not fit, it does not, because the
+// message should be that of the small operations.
+bool takes_fused_layer(Cell cell, const Sequences& input, const Hidden& hidden, const CellParams& params) {
+  if (cell != lstm_step || input.batch_sizes || params.w_hr.defined() || input.data.dim() != 3 ||
+      input.data.numel() == 0) {
+    return false;
+  }
+  const auto fits = [](const Tensor& t, IntArrayRef sizes) {
+    return t.sizes() == sizes && t.scalar_type() == kFloat && t.device().is_cpu() && !functorch::is_batched(t);
+  };
+  const IntArrayRef steps = input.data.sizes();
+  const int64_t B = steps[1], I = steps[2], H = hidden[0].dim() == 2 ? hidden[0].sizes()[1] : 0, G = 4 * H;
+  const bool biases_fit = !params.b_ih.defined() || (fits(params.b_ih, {G}) && fits(params.b_hh, {G}));
+  return H > 0 && biases_fit && fits(input.data, steps) && fits(hidden[0], {B, H}) && fits(hidden[1], {B, H}) &&
+         fits(params.w_ih, {G, I}) && fits(params.w_hh, {G, H});
+}
+
+LayerOutput fused_layer(const Tensor& input, const Hidden& hidden, const CellParams& params, bool reverse,
+                        const StackOptions& options) {
+  const int64_t H = hidden[0].sizes()[1];
+  const auto bias = [&](const Tensor& b) { return b.defined() ? b : at::zeros({4 * H}); };
+  const auto [output, h, c, workspace] =
+      at::mkldnn_rnn_layer(input, params.w_ih, params.w_hh, bias(params.b_ih), bias(params.b_hh), hidden[0], hidden[1],
+                           reverse, /*batch_sizes=*/{}, /*mode=*/2, H, options.num_layers, options.has_biases,
+                           options.bidirectional, /*batch_first=*/false, options.train);
+  return {output, {h, c}};
+}
+
 LayerOutput run_layer(Cell cell, const Sequences& input, const Hidden& hidden, const CellParams& params, bool reverse) {
   if (!input.batch_sizes) {
     return full_layer(cell, input.data, hidden, params, reverse);
@@ -235,14 +272,6 @@ LayerOutput run_layer(Cell cell, const Sequences& input, const Hidden& hidden, c
 }
 
 // --- stacks ----------------------------------------------------------------------------------------------------------
-
-// The flags that all recurrent ops take.
-struct StackOptions {
-  bool has_biases;
-  int64_t num_layers;
-  double dropout;
-  bool train, bidirectional;
-};
 
 // Sets elements to zero with probability p and scales the others, with the draws of torch.dropout.
 Tensor drop(const Tensor& input, double p) {
@@ -283,7 +312,16 @@ std::pair<Tensor, Hidden> run_stack(Cell cell, Sequences input, TensorList state
       for (const std::vector<Tensor>& layers : layers_of) {
         hidden.push_back(layers[i + d]);
       }
-      LayerOutput output = run_layer(cell, input, hidden, params[i + d], /*reverse=*/d == 1);
+      const bool reverse = d == 1;
+      LayerOutput output;
+      if (takes_fused_layer(cell, input, hidden, params[i + d])) {
+        for (size_t k = 0; k < hidden.size(); k++) {
+          hidden[k] = at::select(states[k], 0, static_cast<int64_t>(i + d)); // as PyTorch's graph has it in this case
+        }
+        output = fused_layer(input.data, hidden, params[i + d], reverse, options);
+      } else {
+        output = run_layer(cell, input, hidden, params[i + d], reverse);
+      }
       outputs.push_back(output.data);
       for (size_t k = 0; k < last_of.size(); k++) {
         last_of[k].push_back(output.hidden[k]);
@@ -301,80 +339,6 @@ std::pair<Tensor, Hidden> run_stack(Cell cell, Sequences input, TensorList state
   return {input.data, last};
 }
 
-// --- checks ----------------------------------------------------------------------------------------------------------
-
-void check_devices(const Tensor& input, TensorList params, TensorList hiddens) {
-  const auto check = [&](const Tensor& t, const char* name) {
-    TORCH_CHECK(input.device() == t.device(), "Input and ", name,
-                " tensors are not at the same device, found input tensor at ", input.device(), " and ", name,
-                " tensor at ", t.device());
-  };
-  for (const Tensor& h : hiddens) {
-    check(h, "hidden");
-  }
-  for (const Tensor& p : params) {
-    check(p, "parameter");
-  }
-}
-
-// The sizes of the steps of packed sequences `data`: numbers that never grow, and whose sum is the size of data.
-std::vector<int64_t> checked_batch_sizes(const Tensor& batch_sizes, const Tensor& data, const Tensor& hx) {
-  TORCH_CHECK(batch_sizes.dim() == 1 && batch_sizes.scalar_type() == kLong &&
-                  batch_sizes.device().type() == c10::DeviceType::CPU,
-              "batch_sizes must be a 1D CPU int64 tensor, but got ", batch_sizes.dim(), "D ", batch_sizes.device(), " ",
-              toString(batch_sizes.scalar_type()), " tensor");
-  TORCH_CHECK(batch_sizes.numel() > 0, "Expected sequence length to be larger than 0 in RNN");
-  TORCH_CHECK(data.dim() == 2, "packed data must have 2 dimensions, but got ", data.dim());
-  std::vector<int64_t> result;
-  for (int64_t i = 0; i < batch_sizes.numel(); i++) {
-    result.push_back(at::select(batch_sizes, 0, i).item().toLong());
-  }
-  int64_t sum = 0;
-  for (size_t t = 0; t < result.size(); t++) {
-    TORCH_CHECK(result[t] > 0 && (t == 0 || result[t] <= result[t - 1]),
-                "batch_sizes must be positive and must not grow, but got ", IntArrayRef(result));
-    sum += result[t];
-  }
-  TORCH_CHECK(sum == data.sizes()[0], "batch_sizes must add up to the size of data, which is ", data.sizes()[0],
-              ", but got ", IntArrayRef(result));
-  TORCH_CHECK(hx.dim() == 3 && hx.sizes()[1] == result[0], "Expected hx to have the ", result[0],
-              " sequences of the first step in dimension 1, but got hx of size ", hx.sizes());
-  return result;
-}
-
-void check_lstm_hidden_state_shapes(TensorList hx, const StackOptions& options) {
-  static const char* const kNames[] = {"h_0", "c_0"};
-  const int64_t layers = options.num_layers * (options.bidirectional ? 2 : 1);
-  TORCH_CHECK(hx.size() == 2, "lstm expects two hidden states");
-  for (size_t i = 0; i < 2; i++) {
-    TORCH_CHECK(hx[i].dim() == 3, "For batched 3-D input, hx[", i, "] (", kNames[i], ") should be 3-D but got ",
-                hx[i].dim(), "-D tensor");
-  }
-  for (size_t i = 0; i < 2; i++) {
-    TORCH_CHECK(hx[i].sizes()[0] == layers, "Expected ", kNames[i], " size(0) to be ", layers,
-                " (num_layers * num_directions), but got ", hx[i].sizes()[0]);
-  }
-}
-
-void check_cell_input(const Tensor& input, int64_t input_size) {
-  TORCH_CHECK(input.size(1) == input_size, "input has inconsistent input_size: got ", input.size(1), " expected ",
-              input_size);
-}
-
-void check_cell_hidden(const Tensor& input, const Tensor& hx, int64_t hidden_size, int64_t label) {
-  TORCH_CHECK(input.size(0) == hx.size(0), "Input batch size ", input.size(0), " doesn't match hidden", label,
-              " batch size ", hx.size(0));
-  TORCH_CHECK(hx.size(1) == hidden_size, "hidden", label, " has inconsistent hidden_size: got ", hx.size(1),
-              ", expected ", hidden_size);
-}
-
-void check_cell_weights(const Tensor& w_ih, const Tensor& w_hh, int64_t gates, int64_t hidden_size) {
-  TORCH_CHECK(w_ih.size(0) == gates * hidden_size, "weight_ih first dim must be ", gates,
-              " * hidden_size = ", gates * hidden_size, ", but got ", w_ih.size(0));
-  TORCH_CHECK(w_hh.size(0) == gates * hidden_size, "weight_hh first dim must be ", gates,
-              " * hidden_size = ", gates * hidden_size, ", but got ", w_hh.size(0));
-}
-
 // --- the ops ---------------------------------------------------------------------------------------------------------
 
 // input: (T, B, I), or (B, T, I) if batch_first; hx: (L, B, H)
@@ -382,7 +346,7 @@ template <Cell cell>
 std::tuple<Tensor, Tensor> rnn_input(const Tensor& input, const Tensor& hx, TensorList params, bool has_biases,
                                      int64_t num_layers, double dropout, bool train, bool bidirectional,
                                      bool batch_first) {
-  check_devices(input, params, {hx});
+  check_rnn_devices(input, params, {hx});
   const Tensor steps = batch_first ? at::transpose(input, 0, 1) : input;
   auto [output, last] = run_stack(cell, {steps, std::nullopt}, {hx}, params, /*has_projections=*/false,
                                   {has_biases, num_layers, dropout, train, bidirectional});
@@ -404,9 +368,9 @@ std::tuple<Tensor, Tensor, Tensor> lstm_input(const Tensor& input, TensorList hx
                                               int64_t num_layers, double dropout, bool train, bool bidirectional,
                                               bool batch_first) {
   const StackOptions options{has_biases, num_layers, dropout, train, bidirectional};
-  check_lstm_hidden_state_shapes(hx, options);
+  check_lstm_hidden_state_shapes(hx, num_layers * (bidirectional ? 2 : 1));
   const bool has_projections = hx[0].sizes()[2] != hx[1].sizes()[2];
-  check_devices(input, params, hx);
+  check_rnn_devices(input, params, hx);
   const Tensor steps = batch_first ? at::transpose(input, 0, 1) : input;
   const auto [output, last] = run_stack(lstm_step, {steps, std::nullopt}, hx, params, has_projections, options);
   return {batch_first ? at::transpose(output, 0, 1) : output, last[0], last[1]};
@@ -418,7 +382,7 @@ std::tuple<Tensor, Tensor, Tensor> lstm_data(const Tensor& data, const Tensor& b
   const StackOptions options{has_biases, num_layers, dropout, train, bidirectional};
   TORCH_CHECK(hx.size() == 2, "lstm expects two hidden states");
   const bool has_projections = hx[0].size(2) != hx[1].size(2);
-  check_lstm_hidden_state_shapes(hx, options);
+  check_lstm_hidden_state_shapes(hx, num_layers * (bidirectional ? 2 : 1));
   const Sequences sequences{data, checked_batch_sizes(batch_sizes, data, hx[0])};
   const auto [output, last] = run_stack(lstm_step, sequences, hx, params, has_projections, options);
   return {output, last[0], last[1]};

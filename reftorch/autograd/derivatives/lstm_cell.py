@@ -2,7 +2,7 @@
 
 Mirrors: tools/autograd/derivatives.yaml (_thnn_fused_lstm_cell), aten/src/ATen/native/cuda/RNN.cu
 (_thnn_differentiable_lstm_cell_backward)
-Leaves out: networks and cells, which are made of other ops.
+Leaves out: networks and cells, which are made of other ops; layers, see lstm_layer.py.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from reftorch.autograd.derivatives import derivative, not_implemented
 _fn, _nn = _C._VariableFunctions, _C._nn
 
 
-def _by_ops(grad_h: Any, grad_c: Any, sum: Any, cx: Any) -> tuple[Any, Any]:
+def cell_backward_by_ops(grad_h: Any, grad_c: Any, sum: Any, cx: Any) -> tuple[Any, Any]:
     """The gradients of the sum of the gates and of cx, made of ops that have derivatives themselves. The state cy is
     computed again, so that a third derivative finds how cy depends on the gates."""
     i, f, g, o = sum.chunk(4, 1)
@@ -45,7 +45,7 @@ def thnn_fused_lstm_cell(
     gates = input_gates + hidden_gates
     if has_bias:
         gates = gates + input_bias + hidden_bias
-    grad_gates, grad_cx = _by_ops(grads[0], grads[1], gates, cx)
+    grad_gates, grad_cx = cell_backward_by_ops(grads[0], grads[1], gates, cx)
     grad_bias = grad_gates.sum(0) if has_bias else None
     return grad_gates, grad_gates, grad_cx, grad_bias, grad_bias
 

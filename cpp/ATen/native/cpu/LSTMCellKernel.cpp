@@ -19,16 +19,6 @@ struct Rows {
   }
 };
 
-template <typename F>
-void for_each_sequence(int64_t B, int64_t H, const F& f) {
-  const int64_t grain = std::max<int64_t>(1, internal::GRAIN_SIZE / std::max<int64_t>(16 * H, 1));
-  parallel_for(0, B, grain, [&](int64_t lo, int64_t hi) {
-    for (int64_t b = lo; b < hi; b++) {
-      f(b);
-    }
-  });
-}
-
 void lstm_cell_kernel(const Tensor& hy, const Tensor& cy, const Tensor& workspace, const Tensor& input_gates,
                       const Tensor& hidden_gates, const Tensor& cx) {
   AT_DISPATCH_FLOATING_TYPES(cx.scalar_type(), "_thnn_fused_lstm_cell_cpu", [&] {

@@ -5,14 +5,16 @@
 // VectorMath.h has, so that the compiler makes vector instructions of the loop.
 #pragma once
 
+#include <ATen/Parallel.h>
 #include <ATen/native/cpu/Loops.h>
 #include <ATen/native/cpu/VectorMath.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace reftorch::at::native {
 
-// i, f, g, o = input_gates + hidden_gates, which stand one after the other
+// i, f, g, o = input_gates + hidden_gates, which stand one after the other; workspace may be the memory of input_gates
 // cy = sigmoid(f) cx + sigmoid(i) tanh(g)
 // hy = sigmoid(o) tanh(cy)
 // workspace: the four gates after sigmoid and tanh
@@ -86,6 +88,17 @@ TARGET_CLONES static void lstm_cell_backward_row(T* grad_gates, T* grad_cx, cons
     grad_gates[3 * H + j] = grad_hy[j] * t * o * (1 - o);
     grad_cx[j] = grad_c * f;
   }
+}
+
+// Calls f(b) for each sequence b of a batch of B with H numbers of state. A large batch is split among threads.
+template <typename F>
+void for_each_sequence(int64_t B, int64_t H, const F& f) {
+  const int64_t grain = std::max<int64_t>(1, internal::GRAIN_SIZE / std::max<int64_t>(16 * H, 1));
+  parallel_for(0, B, grain, [&](int64_t lo, int64_t hi) {
+    for (int64_t b = lo; b < hi; b++) {
+      f(b);
+    }
+  });
 }
 
 } // namespace reftorch::at::native
