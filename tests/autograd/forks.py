@@ -6,6 +6,10 @@ passes on one thread or on several, starts threads that compute beside the progr
 processes run the rest of the program. Each step writes what it saw into a log. At the end the child sends its log to
 the parent, which compares it with its own. A child that hangs dies of its alarm.
 
+Under the address sanitizer, a child may hang for a reason that is not ours: the sanitizer's own allocator has locks,
+and a thread that holds one of them does not live on in the child. LLVM locks them around a fork since its pull request
+75290 of December 2023; the runtime of GCC 12 does not.
+
 Mirrors: nothing in PyTorch: its children hang where the parent has used threads.
 """
 
