@@ -3,8 +3,8 @@
 Mirrors: test/optim/test_optim.py
 """
 
-from tests.op_db.suite import OpTests
+from tests.op_db.suite import OpResultTests
 
 
-class TestFusedAdagrad(OpTests):
+class TestFusedAdagrad(OpResultTests):
     FAMILIES = "fused_adagrad"

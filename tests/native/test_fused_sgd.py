@@ -3,8 +3,8 @@
 Mirrors: test/optim/test_optim.py
 """
 
-from tests.op_db.suite import OpTests
+from tests.op_db.suite import OpResultTests
 
 
-class TestFusedSGD(OpTests):
+class TestFusedSGD(OpResultTests):
     FAMILIES = "fused_sgd"
