@@ -4,6 +4,7 @@ Mirrors: test/test_torch.py (test_deterministic_flag, test_deterministic_empty, 
 Leaves out: what concerns CUDA.
 """
 
+import sys
 from collections.abc import Iterator
 from types import ModuleType
 
@@ -15,9 +16,9 @@ DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16",
 
 
 @pytest.fixture(autouse=True)
-def _put_back(real_torch_or_none: ModuleType | None) -> Iterator[None]:
+def _put_back() -> Iterator[None]:
     yield
-    for library in filter(None, (reftorch, real_torch_or_none)):
+    for library in filter(None, (reftorch, sys.modules.get("torch"))):
         library.use_deterministic_algorithms(False)
         library.utils.deterministic.fill_uninitialized_memory = True
         library.set_float32_matmul_precision("highest")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.answers.watched import asked
 from tests.op_db.checks import assert_same_outcome
 
 CALLS: dict[str, Callable[[Any], Any]] = {
@@ -40,7 +41,7 @@ def test_equals_torch(name: str, real_torch: Any) -> None:
 
 
 def test_names_are_torchs(real_torch_or_none: Any) -> None:
-    for t in filter(None, (reftorch, real_torch_or_none)):
+    def program(t: Any) -> None:
         add = t.ops.aten.add
         assert str(add) == "aten.add" and repr(add) == "<OpOverloadPacket(op='aten.add')>"
         assert str(add.Tensor) == add.Tensor.__name__.replace("add", "aten.add", 1) == "aten.add.Tensor"
@@ -53,6 +54,10 @@ def test_names_are_torchs(real_torch_or_none: Any) -> None:
         assert (schema.name, schema.overload_name) == ("aten::add", "Tensor")
         assert [a.name for a in schema.arguments] == ["self", "other", "alpha"]
         assert str(schema) == "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+
+    program(reftorch)
+    if real_torch_or_none is not None:
+        asked(real_torch_or_none, program)
 
 
 def test_every_schema_is_an_overload() -> None:
@@ -107,4 +112,4 @@ def _noted_functions(t: Any) -> Any:
 
 
 def test_functions_noted_beside_kernels(real_torch: Any) -> None:
-    assert _noted_functions(reftorch) == _noted_functions(real_torch)
+    assert _noted_functions(reftorch) == asked(real_torch, _noted_functions)

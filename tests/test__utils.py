@@ -7,6 +7,7 @@ Leaves out: what rebuilds tensors from a file.
 from types import ModuleType
 
 import reftorch
+from tests.answers.watched import asked
 
 THINGS = [
     lambda lib: lib.ones(1),
@@ -26,6 +27,7 @@ THINGS = [
 
 
 def test_type_names_are_those_of_torch(real_torch: ModuleType) -> None:
-    for thing in THINGS:
-        ours, theirs = (lib.typename(thing(lib)) for lib in (reftorch, real_torch))
-        assert ours.replace("reftorch.", "torch.") == theirs
+    def names(lib: ModuleType) -> list[str]:
+        return [lib.typename(thing(lib)).replace("reftorch.", "torch.") for thing in THINGS]
+
+    assert names(reftorch) == asked(real_torch, names)

@@ -15,6 +15,7 @@ import pytest
 
 import reftorch
 from reftorch import TypedStorage, UntypedStorage
+from tests.answers.watched import asked
 
 pytestmark = pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 
@@ -32,11 +33,15 @@ def test_bytes_are_the_tensors() -> None:
 
 
 def test_storages_of_one_memory_are_equal(real_torch_or_none: ModuleType | None) -> None:
-    for lib in filter(None, (reftorch, real_torch_or_none)):
+    def program(lib: ModuleType) -> None:
         x, y = lib.zeros(2), lib.zeros(2)
         assert x.untyped_storage() == x[1:].untyped_storage() and x.untyped_storage() != y.untyped_storage()
         assert len({x.untyped_storage(), x.view(2, 1).untyped_storage(), y.untyped_storage()}) == 2
         assert x.untyped_storage() != 3
+
+    program(reftorch)
+    if real_torch_or_none is not None:
+        asked(real_torch_or_none, program)
 
 
 def test_resize_keeps_what_fits_and_refuses_memory_of_others() -> None:

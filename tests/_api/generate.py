@@ -39,7 +39,7 @@ REASONS = Path(__file__).with_name("reasons.csv")
 WHOLE = ("accelerator", "amp", "autograd", "backends", "cuda", "distributions", "fft", "func", "fx", "hub", "library",
          "linalg", "masked", "multiprocessing", "nn", "optim", "overrides", "profiler", "random", "return_types",
          "serialization", "signal", "special", "storage", "types", "utils", "version")  # fmt: skip
-FRONT = ("", "distributed", "futures", "nested", "nn.functional", "sparse", "testing")
+FRONT = ("", "distributed", "futures", "jit", "nested", "nn.functional", "sparse", "testing")
 # Modules of other subjects inside these packages.
 LEFT_OUT = re.compile(
     r"\.(_|quantized|intrinsic|qat|quantizable|tests?\b|tensorboard|datapipes|cpp_extension|bundled_inputs|hipify"

@@ -16,6 +16,7 @@ import pytest
 
 import reftorch
 from reftorch import Tensor
+from tests.answers.watched import asked
 
 # Each is evaluated with both libraries as `torch`; the answers, or the errors, must be the same.
 NUMPY_CALLS = """
@@ -71,7 +72,7 @@ def answer(torch: ModuleType, call: str) -> str:
 
 @pytest.mark.parametrize("call", [call.strip() for call in NUMPY_CALLS.replace("\n", ";").split(";") if call.strip()])
 def test_with_numpy_and_python(call: str, real_torch: ModuleType) -> None:
-    assert answer(reftorch, call) == answer(real_torch, call)
+    assert answer(reftorch, call) == asked(real_torch, lambda lib: answer(lib, call))
 
 
 def test_an_array_and_a_tensor_are_one_memory() -> None:
@@ -199,7 +200,7 @@ def test_whatever_speaks_dlpack_is_data() -> None:
 
 
 def test_deepcopy(real_torch: ModuleType) -> None:
-    for torch in (reftorch, real_torch):
+    def program(torch: ModuleType) -> None:
         x = torch.arange(4.0, requires_grad=True)
         x.grad, x.note = torch.ones(4), [1]
         view = x.detach()[1:]
@@ -211,6 +212,9 @@ def test_deepcopy(real_torch: ModuleType) -> None:
             copy.deepcopy(x * 2)
         with pytest.raises(RuntimeError, match="another instance of the same subclass"):
             copy.deepcopy(x.detach().as_subclass(type("Sub", (torch.Tensor,), {})))
+
+    program(reftorch)
+    asked(real_torch, program)
 
 
 def test_copy_shares_the_memory() -> None:

@@ -16,7 +16,8 @@ programs hand objects of the library to other code: to graphs, to pickle, or to 
 - ``fingerprint.py``: what is kept of an answer, and when two are the same;
 - ``watched.py``: the object in the place of a library that takes the notes;
 - ``stored.py``: the file;
-- ``record.py``: the command that makes the file.
+- ``record.py``: the command that makes the file;
+- ``left_out.txt``: the tests that no stored answers can hold, each under its reason; ``left_out.py`` reads it.
 
 Limits: of floating-point numbers weighted sums are kept and not the numbers, with wider tolerances than where torch is.
 Warnings are not noted, and neither is what torch gives to code that torch calls, such as the ``forward`` of a test.

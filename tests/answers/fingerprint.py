@@ -83,6 +83,8 @@ class Log:
             odd = ~np.isfinite(flat)
             text += "".join(str(x) for x in flat[odd]) + np.packbits(odd).tobytes().hex() if odd.any() else ""
             flat = np.where(odd, 0.0, flat)
+            if np.abs(flat).max() > 1e300:  # their sum would not be finite
+                flat = flat * 1e-9
             size = math.fsum(np.abs(flat)) + NOTHING * flat.size
             with np.errstate(over="ignore", invalid="ignore"):
                 part = float(np.dot(np.resize(_WEIGHTS, flat.size), flat / size))

@@ -12,6 +12,7 @@ the file, and its name is printed. With names of tests or files, their answers a
 from __future__ import annotations
 
 import argparse
+import datetime
 import os
 import pickle
 import sys
@@ -79,9 +80,6 @@ def main() -> int:
     # A test whose process ends, by a crash of the library, counts as failed; the other tests go on in a new process.
     apace = ["-n", options.jobs, "--dist", "loadfile", "--max-worker-restart", "1000"]
     more = apace if options.jobs != "0" else ["-n", "0"]
-    old, old_origin = stored.read()
-    names = " ".join(["--missing"] * options.missing + options.tests)
-    command = "make answers" + (f" ARGS='{names}'" if names else "")
     which = {"REFTORCH_MISSING_ANSWERS": "1"} if options.missing else {}
     with tempfile.TemporaryDirectory() as folder:
         first = run(options.tests or everything, more, REFTORCH_RECORD_ANSWERS=folder, **which)
@@ -92,7 +90,8 @@ def main() -> int:
         origin = {
             "what": "answers in reftorch's tests, see tests/answers/__init__.py",
             "by": f"torch {torch.__version__}",
-            "commands": [*(old_origin.get("commands", []) if options.tests else []), command],
+            "command": "make answers, which is python -m tests.answers.record",
+            "last renewed": datetime.date.today().isoformat(),
             "seed": f"PYTHONHASHSEED={SEED}; inputs are drawn by the tests",
         }
         tried = Path(folder, "tried.xz")
@@ -108,7 +107,9 @@ def main() -> int:
     left_out.update({name: first.failed[name] for name in first.failed})
     kept = {name: a for name, a in answers.items() if name in second.passed and name not in second.failed}
     renewed = answers.keys() | first.failed.keys()
-    stored.write({**{n: a for n, a in old.items() if options.tests and n not in renewed}, **kept}, origin)
+    old = {n: a for n, a in stored.read()[0].items() if options.tests and n not in renewed}
+    every = {**old, **kept}
+    stored.write(every, {**origin, "tests": f"{len(every)}, {len(kept)} of them renewed that day"})
     for name in sorted(left_out):
         print(f"left out: {name}")
     if options.failures:

@@ -37,8 +37,8 @@ _PLAIN = (
     BaseException,
 )
 _PLAIN_NAMES = ("dtype", "layout", "memory_format", "device", "Size", "qscheme", "Signature", "PyCapsule", "code")
-# Places in memory, and objects' numbers, which are others in every process.
-_CHANCE = ("data_ptr", "untyped_storage", "storage", "get_device_name", "thread_id")
+# Places in memory and numbers of objects and threads, which are others in every process, or on every machine.
+_CHANCE = ("data_ptr", "untyped_storage", "storage", "get_device_name", "thread_id", "get_num_threads")
 _DUNDERS = """
     abs add and bool call ceil complex contains delitem divmod enter eq exit float floor floordiv ge getitem gt iadd
     iand ifloordiv imatmul imul index int invert ior ipow irshift isub iter itruediv ixor le len lshift lt matmul mod
@@ -319,6 +319,16 @@ def asked(library: Any, program: Callable[[Any], Any]) -> Any:
         raise
     log.answer(name, value, TOLERANCE["float32"])
     return value
+
+
+def note(library: Any, value: Callable[[], Any], tolerance: float = TOLERANCE["float32"]) -> None:
+    """Note a plain value of the test's own making, if notes are taken; the test met no wall while it made the value.
+
+    This is the way for a test that compares other things than it asks for: only that goes into the notes which has to
+    be the same in both libraries.
+    """
+    if issubclass(type(library), Watched):
+        library._watcher.log.answer("what is compared", value(), tolerance)
 
 
 def watch(library: Any, log: Log) -> Any:

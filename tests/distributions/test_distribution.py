@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import reftorch
+from tests.answers.watched import asked
 from tests.distributions.families import FAMILIES, assert_same, build, outcome, parameters
 
 CASES = pytest.mark.parametrize("case", FAMILIES)
@@ -194,8 +195,7 @@ def test_sample_n_warns() -> None:
 
 
 def test_a_distribution_without_constraints_warns(real_torch: ModuleType) -> None:
-    for lib in (reftorch, real_torch):
-
+    def program(lib: ModuleType) -> None:
         class Plain(lib.distributions.Distribution):
             pass
 
@@ -208,6 +208,9 @@ def test_a_distribution_without_constraints_warns(real_torch: ModuleType) -> Non
                 getattr(Plain(validate_args=False), name)
         with pytest.raises(NotImplementedError, match="does not implement mode"):
             _ = Plain(validate_args=False).mode
+
+    program(reftorch)
+    asked(real_torch, program)
 
 
 def test_a_subclass_must_define_expand(real_torch: ModuleType) -> None:

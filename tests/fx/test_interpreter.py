@@ -15,6 +15,7 @@ import pytest
 
 import reftorch
 from reftorch import fx, nn
+from tests.answers.watched import asked
 from tests.fx import both
 
 MODELS = both.load("models", reftorch)
@@ -72,7 +73,7 @@ def test_defaults_and_missing_arguments(real_torch: ModuleType) -> None:
     def program(x, y=3):  # type: ignore[no-untyped-def]
         return x + y
 
-    for library in (reftorch, real_torch):
+    def run(library: Any) -> None:
         interpreter = library.fx.Interpreter(library.fx.symbolic_trace(program))
         assert interpreter.run(1) == 4 and interpreter.run(1, 2) == 3
         with pytest.raises(RuntimeError, match="Expected positional argument for parameter x, but one was not passed"):
@@ -81,6 +82,9 @@ def test_defaults_and_missing_arguments(real_torch: ModuleType) -> None:
         assert interpreter.boxed_run(values) == 6 and values == []
         with pytest.raises(RuntimeError, match=r"expected 2 arguments for placeholders but received 1 \(missing arg"):
             interpreter.boxed_run([1])
+
+    run(reftorch)
+    asked(real_torch, run)
 
 
 def test_an_error_says_which_node_failed_and_from_which_line() -> None:

@@ -16,6 +16,7 @@ import pytest
 import reftorch
 from reftorch import fx, nn
 from reftorch.fx import operator_schemas
+from tests.answers.watched import asked
 
 
 def schemas(library: ModuleType) -> Any:
@@ -23,7 +24,7 @@ def schemas(library: ModuleType) -> Any:
 
 
 @pytest.mark.parametrize("name", ["relu.default", "add.Tensor", "sum.dim_IntList", "clamp.default", "cat.default"])
-def test_signatures_are_those_of_torch(name: str, real_torch: ModuleType) -> None:
+def test_signatures_are_those_of_torch(name: str, real_torch: ModuleType, noted: Any) -> None:
     found = []
     for library in (reftorch, real_torch):
         packet, overload = name.split(".")
@@ -32,7 +33,7 @@ def test_signatures_are_those_of_torch(name: str, real_torch: ModuleType) -> Non
         kinds = [(p.name, p.kind, p.default is inspect.Parameter.empty) for p in signature.parameters.values()]
         types = [str(p.annotation).replace("reftorch", "torch") for p in signature.parameters.values()]
         found.append((kinds, [t.replace("typing.List", "list").replace("List", "list") for t in types]))
-    assert found[0][0] == found[1][0]
+    assert found[0][0] == noted(found[1][0])
 
 
 def test_arguments_of_functions_and_ops(real_torch: ModuleType, noted: Any) -> None:
@@ -66,8 +67,7 @@ def test_types_choose_the_overload() -> None:
 
 
 def test_modules_and_nodes(real_torch: ModuleType) -> None:
-    for library in (reftorch, real_torch):
-
+    def program(library: Any) -> None:
         class Own(library.nn.Module):  # type: ignore[misc, name-defined]
             def forward(self, x):  # type: ignore[no-untyped-def]
                 return x
@@ -83,8 +83,11 @@ def test_modules_and_nodes(real_torch: ModuleType) -> None:
         assert node.normalized_arguments(traced).args == node.args
         assert traced.graph.output_node().normalized_arguments(traced) is None
 
+    program(reftorch)
+    asked(real_torch, program)
 
-def test_types_fit_as_in_torch(real_torch: ModuleType) -> None:
+
+def test_types_fit_as_in_torch(real_torch: ModuleType, noted: Any) -> None:
     pairs: list[Any] = [
         (int, int),
         (int, float),
@@ -101,16 +104,18 @@ def test_types_fit_as_in_torch(real_torch: ModuleType) -> None:
     ]
     theirs = schemas(real_torch)
     for signature, argument in pairs:
-        expected = theirs.type_matches(signature, argument)
+        expected = noted(theirs.type_matches(signature, argument))
         assert operator_schemas.type_matches(signature, argument) == expected, (signature, argument)
     assert operator_schemas.type_matches(int, reftorch.dtype) is True
     with pytest.warns(UserWarning, match="Does not support nested parametric types"):
         operator_schemas.type_matches(list[list[int]], list[int])
 
 
-def test_type_hints_are_those_of_torch(real_torch: ModuleType) -> None:
+def test_type_hints_are_those_of_torch(real_torch: ModuleType, noted: Any) -> None:
     for hint in ([int, int], [int, str], [], (int, bool), (bool, int), float, [int, object]):
-        assert operator_schemas.create_type_hint(hint) == schemas(real_torch).create_type_hint(hint)
+        theirs = schemas(real_torch).create_type_hint(hint)
+        noted(str(theirs))
+        assert operator_schemas.create_type_hint(hint) == theirs
 
 
 def test_reading_ops_is_no_mutation() -> None:

@@ -20,7 +20,7 @@ def libraries(real_torch: ModuleType) -> list[Any]:
     return [fx_traceback, __import__(f"{real_torch.__name__}.fx.traceback", fromlist=["annotate"])]
 
 
-def test_stack_traces_and_grad_fns(real_torch: ModuleType) -> None:
+def test_stack_traces_and_grad_fns(real_torch: ModuleType, noted: Any) -> None:
     for library in libraries(real_torch):
         assert library.has_preserved_node_meta() is False
         library.set_stack_trace(["ignored"])
@@ -34,7 +34,7 @@ def test_stack_traces_and_grad_fns(real_torch: ModuleType) -> None:
             assert library.format_stack() == [""]
             for number in (3, 5):
                 library.set_grad_fn_seq_nr(number)
-            assert library.get_current_meta()["grad_fn_seq_nr"] == [3, 5]
+            assert noted(library.get_current_meta()["grad_fn_seq_nr"]) == [3, 5]
             library.reset_grad_fn_seq_nr()
             assert library.get_current_meta() == {"grad_fn_seq_nr": [3], "in_grad_fn": 1}
             library.reset_grad_fn_seq_nr()
@@ -43,7 +43,7 @@ def test_stack_traces_and_grad_fns(real_torch: ModuleType) -> None:
         assert library.get_current_meta() == {}
 
 
-def test_annotations_nest(real_torch: ModuleType) -> None:
+def test_annotations_nest(real_torch: ModuleType, noted: Any) -> None:
     for library in libraries(real_torch):
         with library.annotate({"a": 1, "b": 1}):
             with library.annotate({"b": 2}):
@@ -55,7 +55,7 @@ def test_annotations_nest(real_torch: ModuleType) -> None:
         def annotated() -> Any:
             return library.get_current_meta()["custom"]  # noqa: B023
 
-        assert annotated() == {"c": 3}
+        assert noted(annotated()) == {"c": 3}
 
 
 def test_sources_of_nodes(real_torch: ModuleType, noted: Any) -> None:
@@ -75,14 +75,14 @@ def test_sources_of_nodes(real_torch: ModuleType, noted: Any) -> None:
     assert texts[0] == noted(texts[1])
 
 
-def test_the_node_that_runs_is_known(real_torch: ModuleType) -> None:
+def test_the_node_that_runs_is_known(real_torch: ModuleType, noted: Any) -> None:
     for torch, library in zip((reftorch, real_torch), libraries(real_torch), strict=True):
         node = torch.fx.Graph().placeholder("x")
         node.meta["custom"] = {"a": 1}
         with library.set_current_meta(node):
             assert library.get_current_meta() == {}  # notes are preserved only where this is asked for
         with library.preserve_node_meta(), library.set_current_meta(node, "pass"):
-            assert library.get_current_meta()["custom"] == {"a": 1}
+            assert noted(library.get_current_meta()["custom"]) == {"a": 1}
             assert library.get_current_meta()["from_node"][0].pass_name == "pass"
         with library.set_current_replay_node(node):
             assert library.get_current_replay_node() is node

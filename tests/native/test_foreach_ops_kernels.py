@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.answers.watched import asked
 from tests.op_db.core import OpInfo
 from tests.op_db.foreach_ops_kernels import ROWS
 from tests.op_db.suite import OpTests
@@ -40,12 +41,15 @@ def test_in_place_forms_change_the_list_as_in_torch(real_torch: ModuleType, op: 
 
 
 def test_zero_and_copy(real_torch: ModuleType) -> None:
-    for lib in (reftorch, real_torch):
+    def program(lib: ModuleType) -> None:
         x = tensors(lib, 1.0, 2.0)
         assert lib._foreach_zero_(x) is x
         assert [t.tolist() for t in x] == [[0.0, 0.0], [0.0, 0.0]]
         lib._foreach_copy_(x, [lib.ones(2), lib.ones(1)])
         assert [t.tolist() for t in x] == [[1.0, 1.0], [1.0, 1.0]]
+
+    program(reftorch)
+    asked(real_torch, program)
 
 
 def test_results_are_tuples(real_torch: ModuleType) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 import reftorch
-from tests.op_db.suite import OpTests
+from tests.answers.watched import asked
+from tests.op_db.suite import OpResultTests
 
 OPTIONS: dict[str, Any] = {"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1, "eps": 1e-8}
 OPTIONS |= {"amsgrad": False, "maximize": False}
 
 
-class TestFusedAdam(OpTests):
+class TestFusedAdam(OpResultTests):
     FAMILIES = "fused_adam"
 
 
@@ -63,13 +64,13 @@ ERRORS: dict[str, Any] = {
 
 @pytest.mark.parametrize("case", ERRORS)
 def test_errors_have_the_types_of_torch(real_torch: ModuleType, case: str) -> None:
-    found = []
-    for lib in (reftorch, real_torch):
+    def raised(lib: ModuleType) -> type:
         changed = {name: value(lib) if callable(value) else value for name, value in ERRORS[case].items()}
         with pytest.raises(RuntimeError) as caught:
             lib._fused_adam_(*lists(lib, **changed), **OPTIONS)
-        found.append(caught.type)
-    assert found[0] is found[1]
+        return caught.type
+
+    assert raised(reftorch) is asked(real_torch, raised)
 
 
 @pytest.mark.parametrize(

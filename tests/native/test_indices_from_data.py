@@ -8,6 +8,7 @@ Mirrors: nothing in PyTorch: its tests of this kind are spread over test/test_to
 """
 
 import math
+import operator
 import subprocess
 import sys
 import warnings
@@ -40,7 +41,7 @@ CALLS: dict[str, Callable[[Any, int], Any]] = {
     "index number": lambda t, n: x(t)[n],
     "index 0-dim": lambda t, n: x(t)[t.tensor(n)],
     "index int32": lambda t, n: x(t)[small(t, n)],
-    "set index": lambda t, n: x(t).__setitem__(idx(t, n), 1.0),
+    "set index": lambda t, n: operator.setitem(x(t), idx(t, n), 1.0),
     "index_put": lambda t, n: x(t).index_put((idx(t, n),), t.tensor(1.0)),
     "index_put acc": lambda t, n: x(t).index_put((idx(t, n, 0, 0),), t.tensor(1.0), accumulate=True),
     "index_select": lambda t, n: x(t).index_select(0, idx(t, n)),

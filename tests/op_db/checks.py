@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import reftorch
-from tests.answers.watched import bare
+from tests.answers.fingerprint import TOLERANCE
+from tests.answers.watched import bare, note
 from tests.op_db.core import FLOATS, DType, Input, OpInfo, Sample
 
 _RTOL = {"float64": 1e-9, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
@@ -107,6 +108,7 @@ def _check_inplace(op: OpInfo, torch: Any) -> None:
         assert not (ours and theirs), f"{op.ops}: both have {name}, so it is to be compared"
         return
     assert ours == theirs, f"{name}: ours {ours}, torch's {theirs}"
+    note(torch, lambda: theirs)
     samples = [
         (dtype, sample) for dtype in _FORM_DTYPES for sample in op.each(dtype) if isinstance(sample.args[0], Input)
     ]
@@ -129,8 +131,14 @@ def _check_inplace(op: OpInfo, torch: Any) -> None:
 
 def _check_out(op: OpInfo, torch: Any) -> None:
     """`out=` of the right shape, of another shape, of another dtype."""
-    if op.call is not None and not _shows_out(op, torch):
-        return
+    watched = torch
+    if not op.out:
+        torch = bare(torch)  # what torch takes and we refuse is nothing to note
+    if op.call is not None:
+        shown = _shows_out(op, torch)
+        note(torch, lambda: shown)
+        if not shown:
+            return
     tried = refused = succeeded = 0
     for dtype in _FORM_DTYPES:
         for sample in op.each(dtype):
@@ -146,6 +154,8 @@ def _check_out(op: OpInfo, torch: Any) -> None:
             ours = _refuses_out(lambda: _run_with_out(op, sample, reftorch, want))  # noqa: B023
             if not op.out:
                 assert ours or theirs, f"{op.ops}: both take out= ({sample}), so it is to be compared"
+                if theirs:
+                    note(watched, lambda: "both refuse it")
                 continue
             assert theirs or not ours, f"{op.name}({sample}): torch takes out=, ours does not"
             if theirs:
@@ -174,6 +184,7 @@ def _shows_out(op: OpInfo, torch: Any) -> bool:
     """Whether torch has a public function of the op's name with out=."""
     lib = bare(torch)
     public = hasattr(lib, op.function) or hasattr(lib._C._nn, op.function)
+    public = public and not op.function.startswith("special_")  # torch has them in torch.special, under other names
     overloads = getattr(lib.ops.aten, op.function, None)
     return (
         overloads is not None
@@ -231,7 +242,9 @@ def gradients(op: OpInfo, sample: Sample, lib: Any) -> list[Any]:
 def compare_gradients(op: OpInfo, sample: Sample, torch: Any) -> tuple[int, bool]:
     """First and second derivatives with respect to every floating input: how many were compared, and whether both
     libraries agree that there is none."""
-    want, their_error = outcome(lambda: gradients(op, sample, torch))
+    want, their_error = outcome(lambda: gradients(op, sample, bare(torch)))
+    if op.torch_gradient:
+        note(torch, lambda: _plain(want), max(op.rtol or 0, TOLERANCE["float32" if _is_single(sample) else "float64"]))
     got, our_error = outcome(lambda: gradients(op, sample, reftorch))
     what = f"gradient of {op.name}({sample})"
     if their_error is not None:
@@ -242,6 +255,20 @@ def compare_gradients(op: OpInfo, sample: Sample, torch: Any) -> tuple[int, bool
         return 0, our_error is None or "derivative" in str(their_error)
     assert our_error is None, f"{what}: {our_error!r}"
     return _compare_gradients(op, sample, got, want, what), not want
+
+
+def _plain(gradients: list[Any] | None) -> Any:
+    """What both libraries have to agree on: zeros are as good as no gradient, and none at all as good as an error."""
+    if not gradients:
+        return None
+    arrays = [None if g is None else (str(g.dtype), to_numpy(g)) for g in gradients]
+    return [None if a is None or np.allclose(a[1], 0, atol=1e-6) else a for a in arrays]
+
+
+def _is_single(sample: Sample) -> bool:
+    return DType("float32") in sample.kwargs.values() or any(
+        isinstance(a, Input) and a.dtype in FLOATS[1:] for a in sample.args
+    )
 
 
 def check_gradients(op: OpInfo, torch: Any) -> None:
@@ -260,10 +287,7 @@ def check_gradients(op: OpInfo, torch: Any) -> None:
 
 
 def _compare_gradients(op: OpInfo, sample: Sample, got: list[Any], want: list[Any], what: str) -> int:
-    single = DType("float32") in sample.kwargs.values() or any(
-        isinstance(a, Input) and a.dtype in FLOATS[1:] for a in sample.args
-    )
-    rtol = max(op.rtol or 0, _RTOL["float32"] if single else 0)
+    rtol = max(op.rtol or 0, _RTOL["float32"] if _is_single(sample) else 0)
     assert len(got) == len(want), what
     compared = 0
     for g, w in zip(got, want, strict=True):

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.answers.watched import asked
 
 STEPS = 50
 SHAPES = [(3,), (2, 3), (), (4, 1), (1, 2, 3)]
@@ -146,14 +147,15 @@ def check_rule(torch: ModuleType, rule: str, draw: Draw, seed: int, shapes: Any 
 
 def errors(torch: ModuleType, call: Callable[[ModuleType], Any]) -> list[tuple[type, str]]:
     """The type and the whole message of the error that a call raises here and in torch."""
-    found = []
-    for lib in (reftorch, torch):
+
+    def raised(lib: ModuleType) -> tuple[type, str]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with pytest.raises(Exception) as caught:
                 call(lib)
-        found.append((caught.type, str(caught.value)))
-    return found
+        return caught.type, str(caught.value)
+
+    return [raised(reftorch), asked(torch, raised)]
 
 
 def check_error(torch: ModuleType, rule: str, options: dict[str, Any]) -> None:

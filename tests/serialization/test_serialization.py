@@ -134,7 +134,7 @@ def test_a_whole_module_is_loaded_where_the_file_is_trusted() -> None:
     assert type(module) is reftorch.nn.Linear and module(reftorch.ones(1, 2)).requires_grad
 
 
-def test_map_location(real_torch: ModuleType) -> None:
+def test_map_location() -> None:
     file = io.BytesIO()
     reftorch.save(reftorch.ones(2), file)
     for location in ("cpu", reftorch.device("cpu"), {"cpu": "cpu"}, lambda storage, place: storage):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import reftorch as torch
+from tests.answers.watched import asked
 
 _C = torch._C
 
@@ -44,14 +45,17 @@ def test_dump_tells_what_was_registered() -> None:
 @pytest.mark.parametrize("op", ["aten::exp", "aten::square", "aten::add.Tensor"])
 @pytest.mark.parametrize("key", ["CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"])
 def test_has_kernel_for_dispatch_key_equals_torch(op: str, key: str, real_torch: Any) -> None:
-    theirs = real_torch._C._dispatch_has_kernel_for_dispatch_key(op, key)
+    theirs = asked(real_torch, lambda lib: lib._C._dispatch_has_kernel_for_dispatch_key(op, key))
     assert _C._dispatch_has_kernel_for_dispatch_key(op, key) == theirs
 
 
 def test_an_unknown_key_is_refused_with_the_words_of_torch(real_torch: Any) -> None:
-    for lib in (torch, real_torch):
+    def program(lib: Any) -> None:
         with pytest.raises(RuntimeError, match="could not parse dispatch key: Foo"):
             lib._C._dispatch_has_kernel_for_dispatch_key("aten::exp", "Foo")
+
+    program(torch)
+    asked(real_torch, program)
 
 
 def test_an_unknown_op_is_refused() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.answers.watched import asked
 
 
 def minimizer(library: ModuleType, method: str, **settings: Any) -> Any:
@@ -46,19 +47,25 @@ def minimizer(library: ModuleType, method: str, **settings: Any) -> Any:
 
 @pytest.mark.parametrize("method", ["sequential", "binary", "accumulate"])
 def test_the_wrong_node_is_found(method: str, real_torch: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    for library in (reftorch, real_torch):
+    def program(library: ModuleType) -> None:
         assert [str(node) for node in minimizer(library, method).minimize()] == ["tanh"]
         assert not minimizer(library, method).minimize(end="sigmoid")
+
+    program(reftorch)
+    asked(real_torch, program)
     assert "iteration" in capsys.readouterr().out
 
 
 def test_parts_between_skipped_nodes(real_torch: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    for library in (reftorch, real_torch):
+    def program(library: ModuleType) -> None:
         assert minimizer(library, "skip", all_outputs=True).minimize(skip_nodes=["tanh"]) == set()
         with pytest.raises(RuntimeError, match="'skip_nodes' can't be None"):
             minimizer(library, "skip").minimize()
         with pytest.raises(RuntimeError, match="Unknown traverse method no!"):
             minimizer(library, "no").minimize()
+
+    program(reftorch)
+    asked(real_torch, program)
 
 
 def test_running_a_range(capsys: pytest.CaptureFixture[str]) -> None:

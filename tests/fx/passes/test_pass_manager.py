@@ -27,10 +27,10 @@ def libraries(real_torch: ModuleType) -> list[Any]:
     return [ours, __import__(f"{real_torch.__name__}.fx.passes.pass_manager", fromlist=["PassManager"])]
 
 
-def test_order_and_changes(real_torch: ModuleType) -> None:
+def test_order_and_changes(real_torch: ModuleType, noted: Any) -> None:
     for library in libraries(real_torch):
         manager = library.PassManager.build_from_passlist([double, add_one])
-        assert manager(3) == 7
+        assert noted(manager(3)) == 7
         manager.add_pass(library.loop_pass(double, n_iter=2))
         assert manager(3) == 28
         manager.remove_pass(["add_one"])
@@ -52,9 +52,9 @@ def test_constraints(real_torch: ModuleType, noted: Any) -> None:
     assert messages[0] == noted(messages[1])
 
 
-def test_loops(real_torch: ModuleType) -> None:
+def test_loops(real_torch: ModuleType, noted: Any) -> None:
     for library in libraries(real_torch):
-        assert library.loop_pass(double, predicate=lambda x: x < 100)(3) == 192
+        assert noted(library.loop_pass(double, predicate=lambda x: x < 100)(3)) == 192
         for wrong in ({}, {"n_iter": 1, "predicate": bool}):
             with pytest.raises(AssertionError, match="Exactly one of"):
                 library.loop_pass(double, **wrong)

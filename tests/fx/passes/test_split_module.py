@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.answers.watched import asked
 from tests.fx import both
 
 OPTIONS: list[dict[str, Any]] = [
@@ -51,11 +52,14 @@ def test_parts_are_those_of_torch(name: str, options: dict[str, Any], real_torch
 
 
 def test_parts_that_need_each_other_are_refused(real_torch: ModuleType) -> None:
-    for library in (reftorch, real_torch):
+    def program(library: Any) -> None:
         module = library.fx.symbolic_trace(lambda x: ((x + 1) * 2) - 3)
         split_module = __import__(f"{library.__name__}.fx.passes.split_module", fromlist=["x"]).split_module
         with pytest.raises(RuntimeError, match="cycle exists between partitions!"):
             split_module(module, module, lambda node: 0 if node.name != "mul" else 1)
+
+    program(reftorch)
+    asked(real_torch, program)
 
 
 def test_simple_parts_are_those_of_torch(real_torch: ModuleType, noted: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.answers.watched import asked
 from tests.fx import both
 
 
@@ -31,7 +32,7 @@ def test_parts_are_those_of_torch(real_torch: ModuleType, noted: Any) -> None:
 
 
 def test_tags_must_fit(real_torch: ModuleType) -> None:
-    for library in (reftorch, real_torch):
+    def program(library: Any) -> None:
         utils = __import__(f"{library.__name__}.fx.passes.split_utils", fromlist=["x"])
         module = library.fx.symbolic_trace(lambda x: (x + 1) * 2)
         with pytest.raises(AssertionError, match="Node does not have tag"):
@@ -40,6 +41,9 @@ def test_tags_must_fit(real_torch: ModuleType) -> None:
             node.tag = "b" if node.name == "add" else "a"
         with pytest.raises(AssertionError, match="order must be >= max of its upstream components"):
             utils.split_by_tags(module, ["a", "b"])
+
+    program(reftorch)
+    asked(real_torch, program)
 
 
 def test_paths() -> None:

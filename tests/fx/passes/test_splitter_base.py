@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.answers.watched import asked
 from tests.fx import both
 
 
@@ -171,7 +172,7 @@ def test_moving_nodes_whose_results_are_no_tensors(real_torch: ModuleType, noted
 
 
 def test_errors(real_torch: ModuleType) -> None:
-    for library in (reftorch, real_torch):
+    def program(library: Any) -> None:
         base = passes(library, "splitter_base")
         with pytest.raises(AssertionError, match="Expected GraphModule"):
             splitter(library, library.nn.ReLU(), [library.ones(1)], [""])
@@ -182,6 +183,9 @@ def test_errors(real_torch: ModuleType) -> None:
         again = splitter(library, module, inputs, ["cos"])
         with pytest.raises(base.FxNetSplitterInternalError, match="was already tagged"):
             again.tag(again.put_nodes_into_subgraphs())
+
+    program(reftorch)
+    asked(real_torch, program)
 
 
 def test_a_preview_says_what_cannot_be_lowered_or_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

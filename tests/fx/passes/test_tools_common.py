@@ -65,7 +65,7 @@ def test_targets_have_the_names_of_torch(real_torch: ModuleType, noted: Any) -> 
     assert names[0] == noted(names[1])
 
 
-def test_groups_of_nodes_without_tensors_between_them(real_torch: ModuleType) -> None:
+def test_groups_of_nodes_without_tensors_between_them(real_torch: ModuleType, noted: Any) -> None:
     def program(x):  # type: ignore[no-untyped-def]
         y = x.relu()
         n = y.shape[0]
@@ -78,5 +78,5 @@ def test_groups_of_nodes_without_tensors_between_them(real_torch: ModuleType) ->
         shape_prop.ShapeProp(module).propagate(library.ones(2, 2))
         nodes = {node for node in module.graph.nodes if node.op.startswith("call")}
         found = tools(library).FxNetAccFusionsFinder(module, nodes)()
-        groups.append({str(node): sorted(map(str, group)) for node, group in found.items()})
-    assert groups[0] == groups[1] and groups[0]
+        groups.append(sorted((str(node), sorted(map(str, group))) for node, group in found.items()))
+    assert groups[0] == noted(groups[1]) and groups[0]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.answers.watched import asked
 from tests.nn.modules.layers import batch, check_error, check_layer, flat
 
 LAYERS: dict[str, Callable] = {
@@ -84,4 +85,4 @@ def test_grad_fn_is_that_of_torch(real_torch: Any) -> None:
         results = (t.nn.BatchNorm2d(3)(x), t.nn.BatchNorm2d(3).eval()(x), t.nn.InstanceNorm2d(3)(x))
         return [type(y.grad_fn).__name__ for y in results]
 
-    assert names(reftorch) == names(real_torch)
+    assert names(reftorch) == asked(real_torch, names)

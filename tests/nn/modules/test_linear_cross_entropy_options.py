@@ -13,6 +13,7 @@ import pytest
 
 import reftorch
 from reftorch.utils._python_dispatch import TorchDispatchMode
+from tests.answers.watched import asked
 
 
 def numbers(lib: ModuleType, rng: random.Random, *shape: int, dtype: str) -> Any:
@@ -131,7 +132,7 @@ def test_errors_are_those_of_torch(real_torch: ModuleType) -> None:
 
 @pytest.mark.parametrize("options", [{"label_smoothing": 0.1}, {"reduction": "other"}])
 def test_options_are_ignored_with_a_warning(options: dict[str, Any], real_torch: ModuleType) -> None:
-    for lib in (reftorch, real_torch):
+    def program(lib: Any) -> None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             arguments = lib.ones(2, 3), lib.ones(5, 3), lib.tensor([0, 1])
@@ -140,6 +141,9 @@ def test_options_are_ignored_with_a_warning(options: dict[str, Any], real_torch:
                     *arguments, options=lib.nn.LinearCrossEntropyOptions(), **options
                 )
         assert any("linear_cross_entropy: ``options`` ignored" in str(w.message) for w in caught)
+
+    program(reftorch)
+    asked(real_torch, program)
 
 
 def test_the_scores_never_exist_together() -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+import reftorch
+from tests.answers.watched import asked
 from tests.nn.utils.both import compare, tried
 
 
@@ -37,6 +39,9 @@ def test_weight_norm_is_that_of_torch(real_torch: ModuleType, dim: int | None) -
 
 
 def test_a_call_is_deprecated(real_torch: ModuleType) -> None:
-    for lib in (__import__("reftorch"), real_torch):
+    def call(lib: Any) -> None:
         with pytest.warns(FutureWarning, match="`torch.nn.utils.weight_norm` is deprecated in favor of"):
             lib.nn.utils.weight_norm(lib.nn.Linear(1, 1))
+
+    call(reftorch)
+    asked(real_torch, call)

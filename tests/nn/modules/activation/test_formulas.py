@@ -12,6 +12,7 @@ import pytest
 
 import reftorch
 from reftorch import nn
+from tests.answers.watched import asked
 
 VALUES = [-150.0, -30.0, -6.0, -1.5, -1.0, -0.25, 0.0, 0.25, 0.5, 1.0, 2.5, 6.0, 21.0, 150.0]
 
@@ -111,9 +112,9 @@ def test_integers_stay_integers(call: Any, real_torch: ModuleType) -> None:
 
 @pytest.mark.parametrize("case", ERRORS)
 def test_errors_are_those_of_torch(case: str, real_torch: ModuleType) -> None:
-    messages = []
-    for lib in (reftorch, real_torch):
+    def message(lib: ModuleType) -> tuple[type, str]:
         with pytest.raises((RuntimeError, ValueError)) as raised:
             ERRORS[case](lib)
-        messages.append((type(raised.value), str(raised.value)))
-    assert messages[0] == messages[1]
+        return type(raised.value), str(raised.value)
+
+    assert message(reftorch) == asked(real_torch, message)

@@ -13,6 +13,7 @@ import pytest
 
 import reftorch
 from reftorch import nn
+from tests.answers.watched import asked
 
 
 def parameter(*values: float) -> nn.Parameter:
@@ -138,12 +139,12 @@ def non_leaf(lib: ModuleType) -> Any:
 
 @pytest.mark.parametrize("case", ERRORS)
 def test_errors_are_those_of_torch(real_torch: ModuleType, case: str) -> None:
-    raised = []
-    for lib in (reftorch, real_torch):
+    def raised(lib: ModuleType) -> tuple[type, str]:
         with pytest.raises(Exception) as caught:
             ERRORS[case](lib)
-        raised.append((caught.type, str(caught.value).replace("reftorch.", "torch.")))
-    assert raised[0] == raised[1]
+        return caught.type, str(caught.value).replace("reftorch.", "torch.")
+
+    assert raised(reftorch) == asked(real_torch, raised)
 
 
 def test_what_init_is_told_beside_it_goes_on_where_asked_for() -> None:
@@ -181,7 +182,7 @@ def test_a_restored_dict_is_read_too() -> None:
 
 
 def test_what_is_registered_is_in_its_registry_alone(real_torch: ModuleType) -> None:
-    for lib in (reftorch, real_torch):
+    def program(lib: ModuleType) -> None:
         net = network(lib)
         net.register_buffer("steps", lib.zeros(1))
         assert net.__dict__.keys().isdisjoint({"0", "1", "steps"})
@@ -193,18 +194,27 @@ def test_what_is_registered_is_in_its_registry_alone(real_torch: ModuleType) -> 
         with pytest.raises(AttributeError, match="'Sequential' object has no attribute '0'"):
             getattr(net, "0")
 
+    program(reftorch)
+    asked(real_torch, program)
+
 
 def test_a_module_has_the_attributes_of_torch(real_torch: ModuleType) -> None:
-    assert sorted(vars(nn.Linear(2, 3))) == sorted(vars(real_torch.nn.Linear(2, 3)))
+    def attributes(lib: ModuleType) -> list[str]:
+        return sorted(vars(lib.nn.Linear(2, 3)))
+
+    assert attributes(reftorch) == asked(real_torch, attributes)
     assert dir(nn.Linear(2, 3)).count("weight") == 1
 
 
 def test_reads_before_init_raise_attribute_errors(real_torch: ModuleType) -> None:
-    for lib in (reftorch, real_torch):
+    def program(lib: ModuleType) -> None:
         module = lib.nn.Module.__new__(lib.nn.Module)
         assert not hasattr(module, "_parameters")
         with pytest.raises(AttributeError, match="'Module' object has no attribute 'weight'"):
             module.weight  # noqa: B018
+
+    program(reftorch)
+    asked(real_torch, program)
 
 
 def overriding(lib: ModuleType, persistent: bool) -> list[Any]:
@@ -456,9 +466,12 @@ def test_deepcopy_keeps_shared_parameters_shared() -> None:
 
 
 def test_a_shallow_copy_shares_the_registries(real_torch: ModuleType) -> None:
-    for lib in (reftorch, real_torch):
+    def program(lib: ModuleType) -> None:
         net = lib.nn.Linear(2, 2)
         again = copy.copy(net)
         assert again.weight is net.weight
         again.weight = None
         assert net.weight is None
+
+    program(reftorch)
+    asked(real_torch, program)
