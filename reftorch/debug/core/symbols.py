@@ -92,7 +92,7 @@ def _gdb_command(library: str) -> list[str]:
 def symbol(name: str, place: str) -> Symbol:
     """One answer of addr2line: a demangled name, and FILE:LINE with ?? for what it does not know."""
     file, _, line = place.split(" (discriminator")[0].rpartition(":")
-    known = not file.startswith("?")
+    known = not file.startswith("?") and line.isdigit()  # without debug information, the name of a file has no line
     return Symbol(short_name(name), os.path.normpath(file) if known else "", int(line) if line.isdigit() else 0)
 
 

@@ -31,9 +31,11 @@ def is_foreign_place(file: str, name: str) -> bool:
     if file.startswith("<"):
         # collections and dataclasses make functions from strings
         return file.startswith("<frozen") or (file == "<string>" and name.startswith(("<lambda>", "__cr")))
-    if not file or file.startswith((*TOOLS, *LIBRARY_FOLDERS)):
+    if not file or file.startswith(TOOLS):
         return True
-    if ("/site-packages/" in file or "/dist-packages/" in file) and not file.startswith(f"{root()}/reftorch/"):
+    if file.startswith(f"{root()}/reftorch/"):  # before the libraries, among which an installed reftorch lies
+        return False
+    if file.startswith(LIBRARY_FOLDERS) or "/site-packages/" in file or "/dist-packages/" in file:
         return True
     return is_native(file) and not file.startswith(f"{root()}/")
 
