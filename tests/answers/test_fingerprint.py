@@ -76,6 +76,13 @@ def test_anything_else_must_be_equal(one: object, other: object) -> None:
     assert Answers.of(log_of(one)).difference(log_of(other)) is not None
 
 
+def test_the_largest_numbers_have_a_sum() -> None:
+    largest = np.full(8, np.finfo(np.float64).max)
+    answers = Answers.of(log_of(largest))
+    assert answers.difference(log_of(largest)) is None
+    assert answers.difference(log_of(largest / 2)) is not None
+
+
 def test_the_name_of_the_library_is_no_difference() -> None:
     assert Answers.of(log_of("torch.float32")).difference(log_of("reftorch.float32")) is None
 

@@ -10,7 +10,7 @@ import pytest
 
 import reftorch
 from tests.answers.fingerprint import Answers, Log
-from tests.answers.watched import asked, bare, watch
+from tests.answers.watched import asked, bare, note, watch
 
 
 @pytest.fixture
@@ -102,6 +102,12 @@ def test_a_program_that_is_asked_meets_no_wall(lib: Any, log: Log) -> None:
     with pytest.raises(RuntimeError, match="shape"):
         asked(lib, lambda library: library.ones(2).view(3))
     assert len(log.messages) == 1
+
+
+def test_a_note_is_made_where_notes_are_taken(lib: Any, log: Log) -> None:
+    note(lib, lambda: ("error", None))
+    assert len(log.checksums) == 1
+    note(reftorch, lambda: pytest.fail("nobody takes notes"))
 
 
 def test_the_context_of_a_function_meets_no_wall_in_the_library(lib: Any) -> None:
