@@ -128,7 +128,7 @@ def report(wheel: Path) -> None:
     parts: dict[str, list[int]] = {}
     with zipfile.ZipFile(wheel) as content:
         for info in content.infolist():
-            found = re.match(r"reftorch/lib/\w+|reftorch/cpp|reftorch|course", info.filename)
+            found = re.match(r"reftorch/lib/\w+|reftorch/cpp|reftorch(?=/)|course", info.filename)
             part = parts.setdefault(found[0] if found else "the rest", [0, 0, 0])
             part[0], part[1], part[2] = part[0] + 1, part[1] + info.compress_size, part[2] + info.file_size
     for name, (files, packed, unpacked) in sorted(parts.items()):
