@@ -91,7 +91,6 @@ def main() -> int:
             "what": "answers in reftorch's tests, see tests/answers/__init__.py",
             "by": f"torch {torch.__version__}",
             "command": "make answers, which is python -m tests.answers.record",
-            "last renewed": datetime.date.today().isoformat(),
             "seed": f"PYTHONHASHSEED={SEED}; inputs are drawn by the tests",
         }
         tried = Path(folder, "tried.xz")
@@ -109,7 +108,8 @@ def main() -> int:
     renewed = answers.keys() | first.failed.keys()
     old = {n: a for n, a in stored.read()[0].items() if options.tests and n not in renewed}
     every = {**old, **kept}
-    stored.write(every, {**origin, "tests": f"{len(every)}, {len(kept)} of them renewed that day"})
+    origin["last run"] = f"{datetime.date.today()}: {len(kept)} of {len(every)} tests"
+    stored.write(every, origin)
     for name in sorted(left_out):
         print(f"left out: {name}")
     if options.failures:
