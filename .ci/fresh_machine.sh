@@ -164,7 +164,7 @@ for release in "${releases[@]}"; do
   for step in "${steps[@]}"; do
     [[ $step == wheel && -n ${WHEEL:-} ]] || in_system "$root" "$step"
     [[ $step == wheel ]] || continue
-    bare "$root-installed" "$release" python3-venv
+    bare "$root-installed" "$release" "python3-venv gdb" # the README names them, too
     mkdir "$root-installed/home/learner/wheels" "$root-installed/home/learner/reftorch"
     cp "${WHEEL:-$(echo "$root"/home/learner/reftorch/build/wheel/dist/reftorch-*.whl)}" "$root-installed/home/learner/wheels"
     in_system "$root-installed" installed
