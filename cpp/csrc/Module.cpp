@@ -42,7 +42,7 @@ namespace reftorch::torch {
 
 static c10::ScalarType unpack_dtype(const py::object& obj) {
   TORCH_CHECK_TYPE(THPDtype_Check(obj.ptr()), "invalid dtype object: expected torch.dtype, got ",
-                   Py_TYPE(obj.ptr())->tp_name);
+                   type_name_of(obj.ptr()));
   return scalar_type_from_python(obj.ptr());
 }
 

@@ -382,11 +382,27 @@ PyObject* call_disabled_override(PyObject* all, const char* format) {
   return result;
 }
 
+// Raises a TypeError if `func` is a function, method or property of PyTorch.
+static void check_is_not_function_of_torch(const py::object& func) {
+  const py::object owner = py::getattr(func, "__self__", func); // of a property's `__get__`: the property
+  const py::object type = py::getattr(owner, "__objclass__", py::none());
+  TORCH_CHECK_TYPE(!is_defined_by_torch(func.ptr()) && !is_defined_by_torch(type.ptr()),
+                   py::str(py::getattr(func, "__name__", func)).cast<std::string>(),
+                   "(): this is PyTorch's function, but a tensor of reftorch came in. Hint: the program uses torch and "
+                   "reftorch. Import one of them only, or convert tensors with torch.from_dlpack(x)");
+}
+
 // Calls func(*args, **kwargs) without overrides. A class assigns this function to __torch_function__ in order to have
-// no override.
+// no override. PyTorch cannot know that and calls this function too. PyTorch's `func` would call this function again,
+// and so on without an end.
 static PyObject* disabled_torch_function_impl(PyObject*, PyObject* all) {
+  HANDLE_TH_ERRORS
+  if (PyTuple_GET_SIZE(all) > 0) {
+    check_is_not_function_of_torch(py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(all, 0)));
+  }
   const DisableTorchFunction guard(Enabled::Modes);
   return call_disabled_override(all, "OO|OO:__torch_function__");
+  END_HANDLE_TH_ERRORS
 }
 
 // The context managers _C.DisableTorchFunctionSubclass, _C.DisableTorchFunction and _C._EnableTorchFunction. `still`

@@ -62,7 +62,7 @@ def _differentiable(tree: Any) -> Any:
 
     def make(x: Any) -> Any:
         if not _is_tensor(x):
-            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}{_C._other_library_hint(x)}")
         wrapped = _functorch._wrap(x)
         wrapped.requires_grad = True  # requires_grad_() is refused under a transform
         return wrapped

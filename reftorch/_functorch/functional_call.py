@@ -69,7 +69,7 @@ def _owner(module: Module, path: list[str]) -> Any:
 
 def _check_tensor(value: Any, what: str = "") -> None:
     if value is not _MISSING and value is not None and not isinstance(value, _C.TensorBase):
-        raise TypeError(f"{what}{value} is not an instance of torch.Tensor")
+        raise TypeError(f"{what}{value} is not an instance of torch.Tensor{_C._other_library_hint(value)}")
 
 
 def _swap(module: Module, name: str, value: Any) -> Any:

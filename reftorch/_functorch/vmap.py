@@ -66,7 +66,7 @@ def _checked_in_dim(dim: Any, arg: Any, where: str) -> int | None:
     if not isinstance(arg, _C.TensorBase):
         raise ValueError(
             f"{where}Got in_dim={dim} for an input but the input is of type {type(arg)}. We cannot vmap over "
-            "non-Tensor arguments, please use None as the respective in_dim"
+            "non-Tensor arguments, please use None as the respective in_dim" + _C._other_library_hint(arg)
         )
     if not -arg.dim() <= dim < arg.dim():
         raise ValueError(

@@ -436,7 +436,7 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         elif isinstance(dtype, builtins.type):
             raise ValueError(f"invalid type: '{dtype.__name__}'")
         elif not isinstance(dtype, _C.dtype):
-            raise TypeError("dtype must be a type, str, or dtype object")
+            raise TypeError(f"dtype must be a type, str, or dtype object{_C._other_library_hint(dtype)}")
         return self.to(dtype)
 
     def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False) -> Tensor:

@@ -43,7 +43,7 @@ def legacy_new(dtype: Any, *args: Any, device: Any = None) -> Any:
     if isinstance(first, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(first).__name__}'")
     if len(args) != 1 or not hasattr(first, "__len__"):
-        raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
+        raise TypeError(f"new(): data must be a sequence (got {type(first).__name__}{_C._other_library_hint(first)})")
     return _C.tensor(first, dtype=dtype)
 
 

@@ -110,7 +110,11 @@ def _inputs_tuple(inputs: Any, where: str) -> tuple[Any, ...]:
 
 def _root_metadata(output: Any) -> Any:
     """Return the object that has a root's shape, dtype and device: the tensor, or the metadata of an edge's node."""
-    return output if isinstance(output, _C.TensorBase) else output.node._input_metadata[output.output_nr]
+    if isinstance(output, _C.TensorBase):
+        return output
+    if hint := _C._other_library_hint(output):
+        raise TypeError(f"cannot differentiate a {type(output).__name__}{hint}")
+    return output.node._input_metadata[output.output_nr]
 
 
 def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -120,7 +124,10 @@ def _make_grads(outputs: tuple[Any, ...], grads: tuple[Any, ...]) -> tuple[Any, 
         known = _root_metadata(output)
         if grad is not None:
             if not isinstance(grad, _C.TensorBase):
-                raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
+                raise TypeError(
+                    f"gradients can be either Tensors or None, but got {type(grad).__name__}"
+                    + _C._other_library_hint(grad)
+                )
             if grad.shape != known.shape:
                 raise RuntimeError(
                     f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape} and output[{i}] has a shape of "

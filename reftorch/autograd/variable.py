@@ -63,7 +63,9 @@ class Variable(metaclass=VariableMeta):
 
     def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:
         if not isinstance(data, _C.TensorBase):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+            raise TypeError(
+                f"Variable data has to be a tensor, but got {type(data).__name__}{_C._other_library_hint(data)}"
+            )
         if volatile is not None:
             warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         return data.detach().requires_grad_(requires_grad)

@@ -60,6 +60,8 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
             data = _VF.empty(0)
         if type(data) in (Tensor, Parameter):
             return Tensor._make_subclass(cls, data, requires_grad)
+        if hint := _C._other_library_hint(data):
+            raise TypeError(f"cannot make a Parameter of a {type(data).__name__}{hint}")
         # A subclass keeps its class, and so its behaviour; the mark makes isinstance(t, Parameter) true.
         t = data.detach()
         t.requires_grad = requires_grad

@@ -22,6 +22,7 @@ from functools import partial, wraps
 from typing import Any, SupportsFloat
 from weakref import ref
 
+from reftorch import _C
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
 from reftorch.optim.optimizer import Optimizer, _to_scalar
@@ -89,7 +90,7 @@ def _update_param_group_val(param_group: dict[str, Any], key: str, val: float | 
 
 def _check_optimizer(optimizer: Any) -> None:
     if not isinstance(optimizer, Optimizer):
-        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer{_C._other_library_hint(optimizer)}")
 
 
 # --- the base class ---------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include <csrc/python_gil.h>
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
+#include <csrc/utils/python_other_library.h>
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
@@ -60,7 +61,11 @@ bool is_integer_index(PyObject* obj) {
   if (PyLong_Check(obj)) {
     return !PyBool_Check(obj);
   }
-  return PyIndex_Check(obj) && !THPVariable_Check(obj) && !is_numpy_array(obj);
+  if (!PyIndex_Check(obj) || THPVariable_Check(obj) || is_numpy_array(obj)) {
+    return false;
+  }
+  check_not_of_other_library(obj); // a tensor of PyTorch can be an int, too
+  return true;
 }
 
 at::Tensor apply_select(const at::Tensor& self, int64_t dim, int64_t index, int64_t real_dim) {
@@ -260,6 +265,7 @@ at::Tensor value_to_tensor(const at::Tensor& self, PyObject* value) {
   if (PyFloat_Check(value) || PyBool_Check(value)) {
     return show_to_mode(at::detail::wrapped_scalar_tensor(unpack_scalar(value)));
   }
+  check_not_of_other_library(value);
   TORCH_CHECK_TYPE(false, "can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", c10::toString(self.scalar_type()),
                    "Tensor. Hint: make a tensor of it first.");
 }

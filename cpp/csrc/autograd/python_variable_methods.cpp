@@ -14,6 +14,7 @@
 #include <csrc/python_torch_dispatch.h>
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
+#include <csrc/utils/python_other_library.h>
 
 #include <ATen/Functions.h>
 #include <ATen/TypePromotion.h>
@@ -535,7 +536,7 @@ static PyObject* get_data(PyObject* self, void*) {
 static int set_data(PyObject* self, PyObject* value, void*) {
   HANDLE_TH_ERRORS
   TORCH_CHECK(value != nullptr, "Deleting tensor data is not allowed. Delete tensor instead!");
-  TORCH_CHECK_TYPE(THPVariable_Check(value), "Variable data has to be a tensor, but got ", Py_TYPE(value)->tp_name);
+  TORCH_CHECK_TYPE(THPVariable_Check(value), "Variable data has to be a tensor, but got ", type_name_of(value));
   TORCH_CHECK(
       !at::functorch::is_wrapper(THPVariable_Unpack(self)) && !at::functorch::is_wrapper(THPVariable_Unpack(value)),
       "data: a tensor under vmap, grad or jvp can not be set, nor be what another is set to");

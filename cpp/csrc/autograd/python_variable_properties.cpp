@@ -12,6 +12,7 @@
 #include <csrc/autograd/variable.h>
 #include <csrc/python_dtype.h>
 #include <csrc/python_torch_function.h>
+#include <csrc/utils/python_other_library.h>
 
 namespace reftorch::torch {
 
@@ -55,7 +56,7 @@ static int set_grad(PyObject* self, PyObject* value, void*) {
     return 0;
   }
   TORCH_CHECK_TYPE(THPVariable_Check(value), "assigned grad expected to be a Tensor or None but got grad of type ",
-                   Py_TYPE(value)->tp_name);
+                   type_name_of(value));
   TORCH_CHECK(self != value, "can't assign Variable as its own grad");
   const at::Tensor& grad = THPVariable_Unpack(value);
   const at::ScalarType wanted = impl::grad_dtype(var);

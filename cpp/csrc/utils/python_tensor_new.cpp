@@ -9,6 +9,7 @@
 #include <csrc/python_gil.h>
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
+#include <csrc/utils/python_other_library.h>
 
 #include <ATen/Dispatch.h>
 #include <ATen/EmptyTensor.h>
@@ -47,7 +48,7 @@ void check_is_number(PyObject* obj) {
   const bool one_element = THPVariable_Check(obj) && THPVariable_Unpack(obj).numel() == 1;
   TORCH_CHECK_VALUE(!THPVariable_Check(obj) || one_element,
                     "only one element tensors can be converted to Python scalars");
-  TORCH_CHECK(one_element || is_python_number(obj), "Could not infer dtype of ", Py_TYPE(obj)->tp_name);
+  TORCH_CHECK(one_element || is_python_number(obj), "Could not infer dtype of ", type_name_of(obj));
 }
 
 // Returns the shape of nested data, which the first element of every level determines.
@@ -420,7 +421,7 @@ PyObject* THPVariable_pynew(PyTypeObject* type, PyObject* args, PyObject* kwargs
   } else {
     TORCH_CHECK_TYPE(!PyUnicode_Check(first), "new(): invalid data type 'str'");
     TORCH_CHECK_TYPE(nargs == 1 && (is_nested_sequence(first) || is_numpy_array(first)),
-                     "new(): data must be a sequence (got ", Py_TYPE(first)->tp_name, ")");
+                     "new(): data must be a sequence (got ", type_name_of(first), ")");
     result = tensor_from_data(first, at::get_default_dtype());
   }
   return THPVariable_NewWithVar(type, std::move(result));

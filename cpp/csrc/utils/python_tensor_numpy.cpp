@@ -10,6 +10,7 @@
 #include <csrc/python_gil.h>
 #include <csrc/utils/object_ptr.h>
 #include <csrc/utils/python_arg_parser.h>
+#include <csrc/utils/python_other_library.h>
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
@@ -86,7 +87,7 @@ c10::ScalarType numpy_scalar_type(PyObject* obj) {
 
 PyObject* tensor_from_numpy(PyObject* module, PyObject* obj) {
   HANDLE_TH_ERRORS
-  TORCH_CHECK_TYPE(is_numpy_array(obj), "expected np.ndarray (got ", Py_TYPE(obj)->tp_name, ")");
+  TORCH_CHECK_TYPE(is_numpy_array(obj), "expected np.ndarray (got ", type_name_of(obj), ")");
   const py::detail::PyArray_Proxy* array = py::detail::array_proxy(obj); // py::array would check the class first
   const c10::ScalarType dtype = numpy_dtype_to_aten(py::reinterpret_borrow<py::dtype>(array->descr));
   const int64_t itemsize = static_cast<int64_t>(c10::elementSize(dtype));

@@ -37,6 +37,38 @@ MIXED: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
     "their functional": (lambda torch, ours, theirs: torch.nn.functional.relu(ours), THEIRS_GETS),
     "their module": (lambda torch, ours, theirs: torch.nn.Linear(2, 2)(ours), THEIRS_GETS),
     "their loss": (lambda torch, ours, theirs: torch.nn.MSELoss()(ours, ours), THEIRS_GETS),
+    "their init": (lambda torch, ours, theirs: torch.nn.init.normal_(reftorch.nn.Linear(2, 2).weight), THEIRS_GETS),
+    "their op, our parameter": (lambda torch, ours, theirs: theirs.add(reftorch.nn.Parameter(ours)), THEIRS_GETS),
+    "Parameter": (lambda torch, ours, theirs: reftorch.nn.Parameter(theirs), OURS_GETS),
+    "register_buffer": (lambda torch, ours, theirs: reftorch.nn.Linear(2, 2).register_buffer("b", theirs), OURS_GETS),
+    "buffer": (lambda torch, ours, theirs: setattr(reftorch.nn.BatchNorm1d(2), "running_mean", theirs), OURS_GETS),
+    "register_parameter": (
+        lambda torch, ours, theirs: reftorch.nn.Linear(2, 2).register_parameter("p", torch.nn.Parameter(theirs)),
+        OURS_GETS,
+    ),
+    "scheduler": (
+        lambda torch, ours, theirs: reftorch.optim.lr_scheduler.StepLR(torch.optim.SGD([theirs], lr=0.1), 1),
+        OURS_GETS,
+    ),
+    "x[i] = y": (lambda torch, ours, theirs: ours.__setitem__(0, theirs[0]), OURS_GETS),
+    "x[mask]": (lambda torch, ours, theirs: ours[theirs > 0], OURS_GETS),
+    "x[i, j]": (lambda torch, ours, theirs: ours[theirs.long(), None], OURS_GETS),
+    "x.data = y": (lambda torch, ours, theirs: setattr(ours, "data", theirs), OURS_GETS),
+    "x.grad = y": (lambda torch, ours, theirs: setattr(ours, "grad", theirs), OURS_GETS),
+    "type": (lambda torch, ours, theirs: ours.type(torch.float64), OURS_GETS),
+    "default dtype": (lambda torch, ours, theirs: reftorch.set_default_dtype(torch.float64), OURS_GETS),
+    "from_numpy": (lambda torch, ours, theirs: reftorch.from_numpy(theirs), OURS_GETS),
+    "Tensor": (lambda torch, ours, theirs: reftorch.Tensor(theirs), OURS_GETS),
+    "Variable": (lambda torch, ours, theirs: reftorch.autograd.Variable(theirs), OURS_GETS),
+    "grad": (lambda torch, ours, theirs: reftorch.autograd.grad(theirs.sum(), ours), OURS_GETS),
+    "backward": (
+        lambda torch, ours, theirs: reftorch.ones(2, requires_grad=True).mul(ours).backward(theirs),
+        OURS_GETS,
+    ),
+    "functional_call": (
+        lambda torch, ours, theirs: reftorch.func.functional_call(reftorch.nn.Linear(2, 2), {"bias": theirs}, (ours,)),
+        OURS_GETS,
+    ),
 }
 
 
@@ -54,6 +86,26 @@ def test_state_of_a_module_of_torch_is_named(real_torch: Any) -> None:
     with pytest.raises(RuntimeError) as info:
         reftorch.nn.Linear(2, 2).load_state_dict(real_torch.nn.Linear(2, 2).state_dict())
     assert OURS_GETS in str(info.value)
+
+
+@pytest.mark.parametrize("name", ["list of numbers", "vmap", "grad"])
+def test_other_errors_have_the_sentence_too(name: str, real_torch: Any) -> None:
+    theirs = real_torch.ones(2)
+    kind, call = {
+        "list of numbers": (RuntimeError, lambda: reftorch.tensor([theirs[0], theirs[1]])),
+        "vmap": (ValueError, lambda: reftorch.func.vmap(reftorch.sin)(theirs)),
+        "grad": (ValueError, lambda: reftorch.func.grad(reftorch.sum)(theirs)),
+    }[name]
+    with pytest.raises(kind) as info:
+        call()
+    assert OURS_GETS in str(info.value)
+
+
+def test_a_tensor_of_torch_is_data_for_a_new_tensor(real_torch: Any) -> None:
+    theirs = real_torch.arange(2.0)
+    for made in (reftorch.tensor(theirs), reftorch.as_tensor(theirs), reftorch.asarray(theirs)):
+        assert type(made) is reftorch.Tensor and made.tolist() == [0, 1]
+    assert real_torch.as_tensor(reftorch.arange(2.0)).tolist() == [0, 1]
 
 
 def test_the_hint_works(real_torch: Any) -> None:

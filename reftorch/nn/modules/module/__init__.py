@@ -182,6 +182,7 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
                 f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+                + _C._other_library_hint(param)
             )
         if param is not None and param.grad_fn is not None:
             raise ValueError(
@@ -217,10 +218,13 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         self._check_name("buffer", name, self._buffers)
-        if tensor is not None and not _is_tensor_like(tensor):
-            raise TypeError(
-                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
-            )
+        if tensor is not None and not isinstance(tensor, Tensor):
+            hint = _C._other_library_hint(tensor)
+            if hint or not _is_tensor_like(tensor):
+                raise TypeError(
+                    f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+                    + hint
+                )
         self._buffers[name] = _run(_global_buffer_registration_hooks, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
@@ -296,11 +300,13 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
                 )
             modules[name] = _run(_global_module_registration_hooks, self, name, value)
         elif (isinstance(value, Tensor) and isinstance(value, Buffer)) or (buffers is not None and name in buffers):
-            if value is not None and not _is_tensor_like(value):
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as buffer '{name}' "
-                    "(torch.nn.Buffer, torch.Tensor or None expected)"
-                )
+            if value is not None and not isinstance(value, Tensor):
+                hint = _C._other_library_hint(value)
+                if hint or not _is_tensor_like(value):
+                    raise TypeError(
+                        f"cannot assign '{typename(value)}' as buffer '{name}' "
+                        f"(torch.nn.Buffer, torch.Tensor or None expected){hint}"
+                    )
             self._set_buffer(name, value)
         else:
             super().__setattr__(name, value)
