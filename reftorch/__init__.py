@@ -302,10 +302,23 @@ def numel(input: Tensor) -> Any:
 _missing_name = _api.getattr_of("reftorch")  # raises the AttributeError
 _api.install()
 
-_LAZY_MODULES = ("debug", "distributions", "fx", "library", "optim", "overrides", "profiler", "testing")
+_LAZY_MODULES = ("debug", "distributed", "distributions", "fx", "jit", "library", "optim", "overrides", "profiler",
+                 "testing", "torch_version")  # fmt: skip
 
 if TYPE_CHECKING:
-    from reftorch import debug, distributions, fx, library, optim, overrides, profiler, testing
+    from reftorch import (
+        debug,
+        distributed,
+        distributions,
+        fx,
+        jit,
+        library,
+        optim,
+        overrides,
+        profiler,
+        testing,
+        torch_version,
+    )
 else:  # type checkers would accept any name if they saw this function
 
     def __getattr__(name: str) -> Any:

@@ -2,7 +2,8 @@
 
 ``python -m reftorch script.py`` calls :func:`install` before the script runs, so a program that was written for PyTorch
 runs unchanged. Each name ``torch.x.y`` becomes a second name of the module ``reftorch.x.y``: there is one module
-object, and its classes are the same under both names.
+object, and its classes are the same under both names. ``torch.__version__`` then starts with the version of PyTorch
+whose API reftorch has, because libraries read this version in order to learn which API they meet.
 
 Mirrors: nothing in PyTorch: it goes by its own name.
 Leaves out: the C++ extensions of other packages, which are linked with PyTorch's libraries.
@@ -19,9 +20,13 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+from reftorch import _api
+from reftorch.torch_version import TorchVersion
+
 __all__ = ["install"]
 
 _PUBLIC, _OURS = "torch", "reftorch"
+_API_VERSION = "2.13.0"  # of PyTorch: the table of names in reftorch/_api is made from this version
 
 
 class _AliasLoader(importlib.abc.Loader):
@@ -33,10 +38,10 @@ class _AliasLoader(importlib.abc.Loader):
         except ModuleNotFoundError as error:
             if error.name is None or not error.name.startswith(_OURS):
                 raise  # reftorch has the module, but the module needs a package that is not installed
-            raise ModuleNotFoundError(
-                f"No module named '{spec.name}': reftorch, which stands for torch in this process, does not have it",
-                name=spec.name,
-            ) from None
+            place, _, last = spec.name.rpartition(".")
+            why = _api.missing(_OURS + place.removeprefix(_PUBLIC), last)
+            why = why or "reftorch, which stands for torch in this process, does not have it"
+            raise ModuleNotFoundError(f"No module named '{spec.name}': {why}", name=spec.name) from None
         # The import system will write this spec into the module, which keeps its own.
         spec.loader_state = module.__spec__
         return module
@@ -79,6 +84,8 @@ def install() -> None:
     if _PUBLIC in sys.modules:
         raise RuntimeError("reftorch cannot stand for torch: this process has imported PyTorch already")
     sys.meta_path.insert(0, _AliasFinder())
+    reftorch = importlib.import_module(_OURS)
+    reftorch.__version__ = TorchVersion(f"{_API_VERSION}+{_OURS}{reftorch.version.__version__}")
 
     # A process that is started by spawn or forkserver imports the main module anew, and needs the finder before that.
     # It unpickles these data first, and ignores entries that it does not know.

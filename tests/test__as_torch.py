@@ -135,6 +135,34 @@ def test_what_reftorch_does_not_have_is_named(tmp_path: Path) -> None:
     )
 
 
+def test_a_module_that_the_table_names_is_explained(tmp_path: Path) -> None:
+    error = refused("-m", "reftorch", "-c", "from torch.utils.tensorboard import SummaryWriter", cwd=tmp_path)
+    assert error.splitlines()[-1] == (
+        "ModuleNotFoundError: No module named 'torch.utils.tensorboard': not in reftorch: torch.utils.tensorboard "
+        "(PyTorch: torch/utils/tensorboard); a program of another project; see the table reftorch/_api/names.csv"
+    )
+
+
+LIBRARY = """
+import torch
+assert torch.__version__.startswith("2.13.0+reftorch"), torch.__version__
+assert torch.__version__ >= (2, 4) and torch.__version__ > "2.9" and not torch.__version__ > "2.13.1"
+assert not torch.distributed.is_available()
+
+@torch.jit.script
+def double(x):
+    return x * 2
+
+print(double(torch.ones(2)), torch.jit.is_scripting())
+"""
+
+
+def test_questions_of_libraries_about_what_they_meet_are_answered(tmp_path: Path) -> None:
+    assert run("-m", "reftorch", "-c", LIBRARY, cwd=tmp_path) == "tensor([2., 2.]) False\n"
+    ours = run("-c", "import reftorch; print(reftorch.__version__)", cwd=tmp_path)
+    assert not ours.startswith("2.13"), "the version of PyTorch stands only where reftorch stands for torch"
+
+
 @pytest.mark.parametrize("args", [[], ["-c"], ["-m"]])
 def test_a_call_without_a_program_explains_itself(args: list[str], tmp_path: Path) -> None:
     assert "usage: python -m reftorch (script.py | -m module | -c code)" in refused(

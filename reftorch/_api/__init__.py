@@ -57,8 +57,8 @@ def missing(module: str, name: str) -> str | None:
 
     Example:
         >>> from reftorch._api import missing
-        >>> print(missing("reftorch", "jit"))  # doctest: +ELLIPSIS
-        not in reftorch: torch.jit (PyTorch: torch/jit); TorchScript is ...; see the table reftorch/_api/names.csv
+        >>> print(missing("reftorch", "onnx"))  # doctest: +ELLIPSIS
+        not in reftorch: torch.onnx (PyTorch: torch/onnx); ...; see the table reftorch/_api/names.csv
     """
     place = "torch" + module.removeprefix("reftorch")
     row = rows().get((place, name))

@@ -27,6 +27,7 @@ from reftorch._weights_only_unpickler import (
 )
 from reftorch.serialization import loading, locations, options, saving
 from reftorch.serialization.loading import *  # noqa: F403
+from reftorch.serialization.loading import MAP_LOCATION  # noqa: F401
 from reftorch.serialization.locations import *  # noqa: F403
 from reftorch.serialization.options import *  # noqa: F403
 from reftorch.serialization.saving import *  # noqa: F403

@@ -12,8 +12,8 @@ import mmap as _mmap
 import os
 import pickle
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 from reftorch import _C
 from reftorch._warnings import warn
@@ -32,10 +32,13 @@ from reftorch.utils.serialization import config
 
 __all__ = ["get_unsafe_globals_in_checkpoint", "load"]
 
+# What `load` accepts as map_location. Libraries use this name in their annotations.
+MAP_LOCATION: TypeAlias = Callable[[Any, str], Any] | _C.device | str | dict[str, str] | None
+
 
 def load(
     f: Any,
-    map_location: Any = None,
+    map_location: MAP_LOCATION = None,
     pickle_module: Any = None,
     *,
     weights_only: bool | None = None,

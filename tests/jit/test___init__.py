@@ -1,0 +1,73 @@
+"""Programs that use TorchScript compute the same without it.
+
+Mirrors: nothing in PyTorch: its tests are of the compiler.
+"""
+
+# mypy: allow-untyped-defs
+
+import warnings
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import reftorch
+
+
+def scripted_function(t: Any) -> Any:
+    return t.jit.script(_squared)(t.tensor([1.0, -2.0])).tolist()
+
+
+def _squared(x):  # no types: the compiler of PyTorch would read them
+    return x * x
+
+
+def traced_module(t: Any) -> Any:
+    net = t.nn.Sequential(t.nn.Linear(2, 2), t.nn.ReLU())
+    t.nn.init.ones_(net[0].weight)
+    t.nn.init.zeros_(net[0].bias)
+    return t.jit.trace(net, (t.ones(1, 2),))(t.ones(3, 2)).tolist()
+
+
+def decorators(t: Any) -> Any:
+    class Net(t.nn.Module):  # type: ignore[misc]
+        @t.jit.ignore  # type: ignore[untyped-decorator]
+        def plain(self, x: Any) -> Any:
+            return x + 1
+
+        @t.jit.unused  # type: ignore[untyped-decorator]
+        def not_used(self, x: Any) -> Any:
+            return x + 3
+
+        @t.jit.export  # type: ignore[untyped-decorator]
+        def exported(self, x: Any) -> Any:
+            return x + 4
+
+    net, x = Net(), t.zeros(1)
+    return [f(x).item() for f in (net.plain, net.not_used, net.exported)], isinstance(net, t.jit.ScriptModule)
+
+
+def questions(t: Any) -> Any:
+    later = t.jit.script_if_tracing(_squared)
+    return t.jit.is_scripting(), t.jit.is_tracing(), t.jit.annotate(int, 3), later(t.tensor(3.0)).item()
+
+
+@pytest.mark.parametrize("program", [scripted_function, traced_module, decorators, questions])
+def test_as_in_torch(program: Callable[[Any], Any], real_torch_or_none: ModuleType | None) -> None:
+    ours = program(reftorch)
+    if real_torch_or_none is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # PyTorch has given TorchScript up
+            assert ours == program(real_torch_or_none)
+
+
+def test_script_and_trace_return_what_they_get() -> None:
+    net = reftorch.nn.Linear(2, 2)
+    assert reftorch.jit.script(net) is net and reftorch.jit.trace_module(net, {"forward": reftorch.ones(2)}) is net
+    assert reftorch.jit.script_method(_squared) is _squared
+
+
+def test_files_of_the_compiler_are_named_as_missing() -> None:
+    with pytest.raises(AttributeError, match=r"not in reftorch: torch\.jit\.load .*TorchScript is not planned"):
+        reftorch.jit.load("net.pt")  # type: ignore[attr-defined]
