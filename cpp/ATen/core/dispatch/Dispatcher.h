@@ -96,16 +96,9 @@ class TypedOperatorHandle<Ret(Args...)> final : public OperatorHandle {
   Ret call(Args... args) const {
     const DispatchKeySet keys = impl::effective_keys((DispatchKeySet() | ... | impl::keys_of(args)));
     const KernelFunction& kernel = lookup(keys);
-    if (__builtin_expect(kernel.unboxed != nullptr, 1)) {
+    if (kernel.unboxed != nullptr) {
       return reinterpret_cast<Ret (*)(Args...)>(kernel.unboxed)(std::forward<Args>(args)...);
     }
-    return callBoxedKernel(kernel, keys, args...);
-  }
-
- private:
-  // A function of its own, because each call of an op would otherwise make room for the stack first.
-  __attribute__((noinline)) Ret callBoxedKernel(const KernelFunction& kernel, DispatchKeySet keys,
-                                                Args&... args) const {
     Stack stack;
     (stack.emplace_back(borrow(args)), ...);
     kernel.boxed(*this, keys, &stack);
@@ -115,6 +108,8 @@ class TypedOperatorHandle<Ret(Args...)> final : public OperatorHandle {
       return impl::pop_result<Ret>::get(stack);
     }
   }
+
+ private:
   // The caller holds the tensors to which the parameters refer; see Note [Borrowed arguments].
   static Borrowed borrow(const Tensor& t) {
     return Borrowed{t};
