@@ -6,7 +6,8 @@ The tests run twice. First torch answers, and what torch said is written down fo
 is asked in torch's place. A test that does not agree with the notes, although it passed beside the real torch, cannot
 be held by notes: it shows a difference that is meant, or the library calls code of the test. Such a test is left out of
 the file, and its name is printed. With names of tests or files, their answers alone are renewed; with
-``--missing`` before them, answers are made for those that have none, and the others are not run.
+``--missing`` before them, answers are made for those that have none and no reason in ``left_out.txt``, and the others
+are not run.
 """
 
 from __future__ import annotations
