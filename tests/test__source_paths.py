@@ -14,7 +14,8 @@ import pytest
 from reftorch import _source_paths
 from reftorch._source_paths import PREFIX, here, is_checkout, is_learners_copy, source_root
 from reftorch.debug.core.find_gdb import find_gdb
-from reftorch.debug.core.symbols import SymbolTable
+from reftorch.debug.core.symbols import Symbol, SymbolTable, symbol
+from reftorch.debug.notebook import noise
 
 ROOT = Path(__file__).resolve().parents[1]
 ONE = "int twice(int x) {\n  return 2 * x;  // the line to find\n}\n"
@@ -93,3 +94,19 @@ def test_gdb_answers_as_addr2line_does(installed: tuple[Path, Path], monkeypatch
     program.with_suffix(".symbols.json").unlink()
     monkeypatch.setattr(shutil, "which", lambda name, **_: None if name == "addr2line" else f"/usr/bin/{name}")
     assert SymbolTable(str(program)).look_up(offsets) == expected
+
+
+def test_the_name_of_a_file_without_a_line_is_no_place() -> None:
+    assert symbol("mul_out(int)", "BinaryOps.cpp:?") == Symbol(
+        "mul_out", "", 0
+    )  # addr2line's answer for a Release build
+
+
+def test_call_trees_show_an_installed_reftorch(monkeypatch: pytest.MonkeyPatch) -> None:
+    packages = "/env/lib/python3.11/site-packages"
+    monkeypatch.setattr(noise, "root", lambda: packages)
+    monkeypatch.setattr(noise, "LIBRARY_FOLDERS", ("/env/lib/python3.11",))
+    is_foreign = noise.is_foreign_place.__wrapped__
+    assert not is_foreign(f"{packages}/reftorch/cpp/ATen/native/Fill.cpp", "fill_impl")
+    assert not is_foreign(f"{packages}/reftorch/nn/functional.py", "linear")
+    assert is_foreign(f"{packages}/numpy/ma/core.py", "linear")
