@@ -74,6 +74,7 @@ if TYPE_CHECKING:  # the names that the loop defines, from the stubs (.ci/gen_py
 
 from reftorch import (
     __config__,
+    _source_paths,  # docstrings need it; a walk over the names, which may ask for them, must find no new name
     _torch_docs,
     accelerator,
     amp,

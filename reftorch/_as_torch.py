@@ -84,7 +84,7 @@ def install() -> None:
     if _PUBLIC in sys.modules:
         raise RuntimeError("reftorch cannot stand for torch: this process has imported PyTorch already")
     sys.meta_path.insert(0, _AliasFinder())
-    reftorch = importlib.import_module(_OURS)
+    reftorch: Any = importlib.import_module(_OURS)
     reftorch.__version__ = TorchVersion(f"{_API_VERSION}+{_OURS}{reftorch.version.__version__}")
 
     # A process that is started by spawn or forkserver imports the main module anew, and needs the finder before that.

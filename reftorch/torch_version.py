@@ -59,9 +59,9 @@ class TorchVersion(str):
 
     def _compared(self, other: Any, method: str) -> bool:
         try:
-            return getattr(_key(str(self)), method)(_key(other))  # type: ignore[no-any-return]
+            return getattr(_key(str(self)), method)(_key(other))
         except ValueError:
-            return getattr(str(self), method)(other)  # type: ignore[no-any-return]  # other text compares as text
+            return getattr(str(self), method)(other)  # other text compares as text
 
     def __eq__(self, other: object) -> bool:
         return self._compared(other, "__eq__")

@@ -37,7 +37,6 @@ Shape: the states h of all steps, :math:`(T, B, H)`, the last states h and c, :m
 
 Raises:
     RuntimeError: the sizes, dtypes or devices do not fit, or the mode is not 2.
-    NotImplementedError: the dtype is a floating type of 16 bits.
 
 Example:
     >>> weights = torch.zeros(4, 1), torch.zeros(4, 1), torch.zeros(4), torch.zeros(4)
@@ -84,7 +83,6 @@ Shape: the gradients of input, of the four weights, of hx_ and of cx_; None for 
 
 Raises:
     RuntimeError: the sizes, dtypes or devices do not fit, or the mode is not 2.
-    NotImplementedError: the dtype is a floating type of 16 bits.
 
 Example:
     >>> weights = torch.zeros(4, 1), torch.zeros(4, 1), torch.zeros(4), torch.zeros(4)

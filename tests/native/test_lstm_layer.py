@@ -94,3 +94,22 @@ def test_wrong_arguments_of_the_backward(change: dict[str, torch.Tensor], messag
         torch.ops.aten.mkldnn_rnn_layer_backward(
             *ARGS[:7], *given.values(), False, 2, 3, 1, True, True, False, [], False, workspace
         )
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_a_network_under_autocast_takes_the_layer_too(dtype: torch.dtype) -> None:
+    """The states have the dtype of autocast, and the gradients that of the parameters, as in PyTorch."""
+    torch.manual_seed(0)
+    net, x = torch.nn.LSTM(3, 4), torch.randn(5, 2, 3)
+    expected, (_, expected_c) = net(x)
+    with torch.autocast("cpu", dtype=dtype):
+        output, (_, c) = net(x)
+    assert output.dtype == c.dtype == dtype
+    assert output.grad_fn is not None
+    assert output.grad_fn.name() == "MkldnnRnnLayerBackward0"
+    torch.testing.assert_close([output.float(), c.float()], [expected, expected_c], rtol=0, atol=0.02)
+    parameters = list(net.parameters())
+    grads = torch.autograd.grad(output.float().sum() + c.float().sum(), parameters)
+    torch.testing.assert_close(
+        grads, torch.autograd.grad(expected.sum() + expected_c.sum(), parameters), rtol=0.05, atol=0.05
+    )

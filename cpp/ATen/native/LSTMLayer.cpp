@@ -65,15 +65,34 @@ std::pair<Tensor, Tensor> parts_of(const Tensor& workspace, const Sizes& s) {
           at::view(at::narrow(workspace, 0, 4 * states, states), {s.T, s.B, s.H})};
 }
 
+// Floats of 16 bits, which autocast passes, are computed in float32. The workspace is float32 then.
+bool is_reduced(const Tensor& t) {
+  return c10::isReducedFloatingType(t.scalar_type());
+}
+
+Tensor up(const Tensor& t) {
+  return at::to(t, kFloat);
+}
+
 // input: (T, B, I); weight0: (4 H, I); weight1: (4 H, H); weight2 and weight3, the biases: (4 H); hx_, cx_: (B, H).
 // Returns the hidden states of all steps, (T, B, H), the last states h and c, (B, H), and the workspace, which is empty
-// without `train`. num_layers, bidirectional and batch_first describe the network to which the layer belongs.
-std::tuple<Tensor, Tensor, Tensor, Tensor> mkldnn_rnn_layer(
-    const Tensor& input, const Tensor& weight0, const Tensor& weight1, const Tensor& weight2, const Tensor& weight3,
-    const Tensor& hx_, const Tensor& cx_, bool reverse, IntArrayRef batch_sizes, int64_t mode, int64_t hidden_size,
-    int64_t /*num_layers*/, bool has_biases, bool /*bidirectional*/, bool /*batch_first*/, bool train) {
+// without `train`. num_layers, bidirectional and batch_first describe the network to which the layer belongs, and
+// change nothing.
+std::tuple<Tensor, Tensor, Tensor, Tensor> mkldnn_rnn_layer(const Tensor& input, const Tensor& weight0,
+                                                            const Tensor& weight1, const Tensor& weight2,
+                                                            const Tensor& weight3, const Tensor& hx_, const Tensor& cx_,
+                                                            bool reverse, IntArrayRef batch_sizes, int64_t mode,
+                                                            int64_t hidden_size, int64_t num_layers, bool has_biases,
+                                                            bool bidirectional, bool batch_first, bool train) {
   const Sizes s = checked_sizes("mkldnn_rnn_layer", input, weight0, weight1, weight2, weight3, hx_, cx_, mode,
                                 hidden_size, batch_sizes);
+  if (is_reduced(input)) {
+    const auto [hidden, hy, cy, workspace] =
+        at::mkldnn_rnn_layer(up(input), up(weight0), up(weight1), up(weight2), up(weight3), up(hx_), up(cx_), reverse,
+                             batch_sizes, mode, hidden_size, num_layers, has_biases, bidirectional, batch_first, train);
+    const ScalarType dtype = input.scalar_type();
+    return {at::to(hidden, dtype), at::to(hy, dtype), at::to(cy, dtype), workspace};
+  }
   const auto empty = [&](IntArrayRef sizes) {
     return detail::empty_generic(sizes, input.scalar_type(), input.device());
   };
@@ -92,9 +111,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> mkldnn_rnn_layer(
 // same gradient.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> mkldnn_rnn_layer_backward(
     const Tensor& input, const Tensor& weight1, const Tensor& weight2, const Tensor& weight3, const Tensor& weight4,
-    const Tensor& hx_, const Tensor& cx_tmp, const Tensor& output, const Tensor& /*hy_*/, const Tensor& /*cy_*/,
+    const Tensor& hx_, const Tensor& cx_tmp, const Tensor& output, const Tensor& hy_, const Tensor& cy_,
     const OptionalTensor& grad_output, const OptionalTensor& grad_hy, const OptionalTensor& grad_cy, bool reverse,
-    int64_t mode, int64_t hidden_size, int64_t num_layers, bool has_biases, bool /*train*/, bool bidirectional,
+    int64_t mode, int64_t hidden_size, int64_t num_layers, bool has_biases, bool train, bool bidirectional,
     IntArrayRef batch_sizes, bool batch_first, const Tensor& workspace) {
   const char* const op = "mkldnn_rnn_layer_backward";
   const auto is_there = [](const OptionalTensor& t) { return t.has_value() && t->defined(); };
@@ -103,6 +122,15 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> mkldnn_rnn_la
   }
   const Sizes s =
       checked_sizes(op, input, weight1, weight2, weight3, weight4, hx_, cx_tmp, mode, hidden_size, batch_sizes);
+  if (is_reduced(input)) {
+    const auto up_if = [](const OptionalTensor& t) { return t.has_value() && t->defined() ? up(*t) : Tensor(); };
+    const auto [gi, g1, g2, g3, g4, gh, gc] = mkldnn_rnn_layer_backward(
+        up(input), up(weight1), up(weight2), up(weight3), up(weight4), up(hx_), up(cx_tmp), up(output), up(hy_),
+        up(cy_), up_if(grad_output), up_if(grad_hy), up_if(grad_cy), reverse, mode, hidden_size, num_layers, has_biases,
+        train, bidirectional, batch_sizes, batch_first, workspace);
+    const auto down = [&](const Tensor& t) { return at::to(t, input.scalar_type()); };
+    return {down(gi), down(g1), down(g2), down(g3), down(g4), down(gh), down(gc)};
+  }
   const auto checked = [&](const char* name, const Tensor& t, IntArrayRef sizes) {
     TORCH_CHECK(t.sizes() == sizes && t.scalar_type() == input.scalar_type() && t.device() == input.device(), op,
                 ": expected ", name, " of shape ", sizes, ", ", toString(input.scalar_type()), " and on ",

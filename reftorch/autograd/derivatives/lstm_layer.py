@@ -60,9 +60,10 @@ def mkldnn_rnn_layer(
 ) -> Any:  # fmt: skip
     arguments = (input, weight0, weight1, weight2, weight3, hx_, cx_)
     if not _C.is_grad_enabled():
+        grad_output, grad_hy, grad_cy = grads
         return _nn.mkldnn_rnn_layer_backward(
-            *arguments, result0, result1, result2, *grads, reverse, mode, hidden_size, num_layers, has_biases,
-            train, bidirectional, batch_sizes, batch_first, result3,
+            *arguments, result0, result1, result2, grad_output, grad_hy, grad_cy, reverse, mode, hidden_size,
+            num_layers, has_biases, train, bidirectional, batch_sizes, batch_first, result3,
         )  # fmt: skip
     if not has_biases:
         arguments = (input, weight0, weight1, None, None, hx_, cx_)
