@@ -218,13 +218,11 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         self._check_name("buffer", name, self._buffers)
-        if tensor is not None and not isinstance(tensor, Tensor):
-            hint = _C._other_library_hint(tensor)
-            if hint or not _is_tensor_like(tensor):
-                raise TypeError(
-                    f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
-                    + hint
-                )
+        if tensor is not None and not _is_tensor_like(tensor):
+            raise TypeError(
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+                + _C._other_library_hint(tensor)
+            )
         self._buffers[name] = _run(_global_buffer_registration_hooks, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
@@ -300,13 +298,11 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
                 )
             modules[name] = _run(_global_module_registration_hooks, self, name, value)
         elif (isinstance(value, Tensor) and isinstance(value, Buffer)) or (buffers is not None and name in buffers):
-            if value is not None and not isinstance(value, Tensor):
-                hint = _C._other_library_hint(value)
-                if hint or not _is_tensor_like(value):
-                    raise TypeError(
-                        f"cannot assign '{typename(value)}' as buffer '{name}' "
-                        f"(torch.nn.Buffer, torch.Tensor or None expected){hint}"
-                    )
+            if value is not None and not _is_tensor_like(value):
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as buffer '{name}' "
+                    f"(torch.nn.Buffer, torch.Tensor or None expected){_C._other_library_hint(value)}"
+                )
             self._set_buffer(name, value)
         else:
             super().__setattr__(name, value)
@@ -486,7 +482,9 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
 
 
 def _is_tensor_like(value: Any) -> bool:
-    return isinstance(value, Tensor) or hasattr(value, "__torch_function__")
+    if isinstance(value, Tensor):
+        return True
+    return hasattr(value, "__torch_function__") and not _C._other_library_hint(value)  # PyTorch's tensors have it, too
 
 
 def _addindent(text: str, spaces: int) -> str:
