@@ -4,14 +4,14 @@
 // of a GRU, packed sequences, and mkldnn_rnn_layer_differentiable_backward, which is a formula in Python.
 //
 // Note [LSTM layer]
-// Problem: a backward pass through the steps of a layer computes, at each step, the gradients of both weights and adds
-// them to those of the other steps. For 35 steps, these are 105 products of small matrices, and small matrices are slow
-// to multiply. Trick: one op, mkldnn_rnn_layer, has the whole layer. Only the product of the last state with w_hh has
-// to wait for the step before, forward and backward. All other products have the same weight at each step, so they are
-// computed for all steps together: the steps are rows of one tall matrix. Name, schema and node
-// (MkldnnRnnLayerBackward0) are PyTorch's, which calls oneDNN there. Limits: float32 on the CPU, padded sequences, no
-// projection, not under vmap. run_layer in RNN.cpp chooses; its small operations are the ones to read first. A second
-// gradient differentiates a formula made of small operations, as in PyTorch: autograd/derivatives/lstm_layer.py.
+// Problem: a backward pass through the steps of a layer computes a gradient of w_hh at each step, and adds it to the
+// gradients of the other steps. Many small products take longer than one large product, and each of them leaves a node
+// in the graph. Trick: one op, mkldnn_rnn_layer, computes the whole layer. Only the product of the last state with w_hh
+// has to wait for the step before, forward and backward. All other products are computed for all steps together: the
+// steps are rows of one tall matrix. Name, schema and node (MkldnnRnnLayerBackward0) are PyTorch's, which calls oneDNN
+// in this op. Limits: float32 on the CPU, padded sequences, no projection, not under vmap. run_stack in RNN.cpp decides
+// whether the op runs; the small operations in RNN.cpp are the ones to read first. A second gradient differentiates a
+// formula made of small operations, as in PyTorch: autograd/derivatives/lstm_layer.py.
 #include <ATen/native/LSTMLayer.h>
 
 #include <ATen/EmptyTensor.h>

@@ -64,7 +64,7 @@ bool is_integer_index(PyObject* obj) {
   if (!PyIndex_Check(obj) || THPVariable_Check(obj) || is_numpy_array(obj)) {
     return false;
   }
-  check_not_of_other_library(obj); // a tensor of PyTorch can be an int, too
+  check_not_of_other_library(obj); // a tensor of PyTorch also has __index__
   return true;
 }
 

@@ -22,8 +22,7 @@ struct Order {
 };
 
 // gates (T, B, 4 H) = input (T, B, I) w_ih^T (I, 4 H)
-// for each step: gates (B, 4 H) += h (B, H) w_hh^T (H, 4 H), and the cell, which adds the bias, leads to the next h and
-// c
+// For each step, gates (B, 4 H) += h (B, H) w_hh^T (H, 4 H). Then the cell adds the bias and computes the next h and c.
 void lstm_layer_kernel(const Tensor& hidden, const Tensor& cells, const Tensor& gates, const Tensor& input,
                        const Tensor& w_ih, const Tensor& bias, const Tensor& w_hh, const Tensor& hx, const Tensor& cx,
                        bool reverse) {
@@ -50,8 +49,8 @@ void lstm_layer_kernel(const Tensor& hidden, const Tensor& cells, const Tensor& 
   });
 }
 
-// for each step, from the last one that ran to the first: grad_h += grad_hidden, the cell leads to grad_gates and to
-// grad_c of the step before, and grad_h (B, H) = grad_gates (B, 4 H) w_hh (4 H, H)
+// For each step, from the last one that ran to the first: grad_h += grad_hidden; the backward of the cell computes
+// grad_gates, and grad_c of the step before; then grad_h (B, H) = grad_gates (B, 4 H) w_hh (4 H, H).
 void lstm_layer_backward_kernel(const Tensor& grad_gates, const Tensor& grad_h, const Tensor& grad_c,
                                 const Tensor& grad_hidden, const Tensor& cells, const Tensor& gates, const Tensor& w_hh,
                                 const Tensor& cx, bool reverse) {
