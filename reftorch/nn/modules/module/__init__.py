@@ -484,7 +484,7 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
 def _is_tensor_like(value: Any) -> bool:
     if isinstance(value, Tensor):
         return True
-    return hasattr(value, "__torch_function__") and not _C._other_library_hint(value)  # PyTorch's tensors have this method
+    return hasattr(value, "__torch_function__") and not _C._other_library_hint(value)  # PyTorch's tensors have one
 
 
 def _addindent(text: str, spaces: int) -> str:
