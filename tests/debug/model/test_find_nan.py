@@ -28,10 +28,12 @@ class Root(torch.nn.Module):
 
 
 def net(*middle: torch.nn.Module) -> torch.nn.Module:
-    """0: Linear that makes all -1; 1: Sequential of what is given; 2: Linear."""
+    """0: Linear that makes all -1; 1: Sequential of what is given; 2: Linear, which adds and halves."""
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Sequential(*middle), torch.nn.Linear(2, 1))
     model[0].weight.data.zero_()
     model[0].bias.data.fill_(-1.0)
+    model[2].weight.data.fill_(0.5)  # nothing is drawn: one test multiplies the output by nearly the largest float
+    model[2].bias.data.zero_()
     return model
 
 
