@@ -75,7 +75,8 @@ def op_stub(packet: Any) -> str:
 def return_types() -> str:
     """Return the stubs of the named tuples that ops return."""
     fields: dict[str, tuple[str, ...]] = {}
-    for space in (reftorch._C._VariableFunctions, reftorch._C._nn, reftorch._C._linalg, reftorch._C.TensorBase):
+    spaces = ("_VariableFunctions", "_nn", "_linalg", "_special", "TensorBase")
+    for space in (getattr(reftorch._C, name) for name in spaces):
         for packet in ops(space).values():
             for form in signatures(packet):
                 if form.fields:
@@ -148,6 +149,7 @@ def stubs() -> dict[str, str]:
         "_VariableFunctions.pyi": functions(reftorch._C._VariableFunctions) + exported(reftorch._C._VariableFunctions),
         "_nn.pyi": functions(reftorch._C._nn),
         "_linalg.pyi": functions(reftorch._C._linalg),
+        "_special.pyi": functions(reftorch._C._special),
         "_return_types.pyi": return_types(),
     }
     return {name: HEADER + text for name, text in texts.items()}

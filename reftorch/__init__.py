@@ -170,18 +170,7 @@ from reftorch.functional import (
 )
 from reftorch.functional.gradients import gradient, unravel_index
 from reftorch.functional.histograms import histogram, histogramdd
-from reftorch.functional.noise import (
-    alpha_dropout,
-    alpha_dropout_,
-    dropout,
-    dropout_,
-    feature_alpha_dropout,
-    feature_alpha_dropout_,
-    feature_dropout,
-    feature_dropout_,
-    rrelu,
-    rrelu_,
-)
+from reftorch.functional.noise import rrelu, rrelu_
 from reftorch.functional.norms import cdist, frobenius_norm, norm_except_dim, nuclear_norm
 from reftorch.functional.products import chain_matmul, einsum, tensordot
 from reftorch.functional.segments import segment_reduce
@@ -195,16 +184,6 @@ from reftorch.functional.shapes import (
     cartesian_prod,
     meshgrid,
     split,
-)
-from reftorch.nn.functional.native import (
-    binary_cross_entropy_with_logits,
-    cosine_embedding_loss,
-    ctc_loss,
-    hinge_embedding_loss,
-    kl_div,
-    margin_ranking_loss,
-    poisson_nll_loss,
-    triplet_margin_loss,
 )
 from reftorch.random import (
     fork_rng,

@@ -395,21 +395,24 @@ static ReturnTypes make_return_types(const at::OperatorEntry& entry) {
           entry.out != nullptr ? find_return_type(schema.name + "_out", schema.returns) : nullptr};
 }
 
-static PyObject* make_packet(const std::string& name, const std::vector<at::OperatorEntry*>& entries, bool is_method) {
+// With `of_torch_ops`, makes an op of torch.ops, which follows the schema: several results are a plain tuple.
+static PyObject* make_packet(const std::string& name, const std::vector<at::OperatorEntry*>& entries, bool is_method,
+                             bool of_torch_ops = false) {
   PyTypeObject* type = is_method ? op_method_type : op_function_type;
   auto* packet = reinterpret_cast<OpOverloadPacket*>(type->tp_alloc(type, 0));
   packet->vectorcall = op_vectorcall;
   packet->is_method = is_method;
+  packet->gives_lists = of_torch_ops;
   packet->name = PyUnicode_InternFromString(name.c_str());
   packet->signatures = new std::vector<PythonSignature>;
   packet->return_types = new std::vector<ReturnTypes>;
   for (at::OperatorEntry* entry : entries) {
-    packet->signatures->emplace_back(entry, is_method);
+    packet->signatures->emplace_back(entry, is_method, of_torch_ops);
   }
   std::stable_sort(packet->signatures->begin(), packet->signatures->end(),
                    [](const PythonSignature& a, const PythonSignature& b) { return a.precedes(b); });
   for (const PythonSignature& signature : *packet->signatures) {
-    packet->return_types->push_back(make_return_types(*signature.entry()));
+    packet->return_types->push_back(of_torch_ops ? ReturnTypes{} : make_return_types(*signature.entry()));
   }
   return reinterpret_cast<PyObject*>(packet);
 }
@@ -447,9 +450,7 @@ static PyObject* get_operation(PyObject*, PyObject* args) {
   if (chosen.empty()) {
     Py_RETURN_NONE;
   }
-  PyObject* packet = make_packet(chosen[0]->schema.name, chosen, /*is_method=*/false);
-  reinterpret_cast<OpOverloadPacket*>(packet)->gives_lists = true;
-  return packet;
+  return make_packet(chosen[0]->schema.name, chosen, /*is_method=*/false, /*of_torch_ops=*/true);
   END_HANDLE_TH_ERRORS
 }
 
@@ -462,9 +463,11 @@ void initOps(PyObject* module, PyObject* tensor_base) {
   }
   op_function_type = make_op_type("reftorch._C.OpFunction", false);
   op_method_type = make_op_type("reftorch._C.OpMethod", true);
-  PyObject* functions = make_namespace(module, "_VariableFunctions");
-  PyObject* nn = make_namespace(module, "_nn");
-  PyObject* linalg = make_namespace(module, "_linalg");
+  const std::pair<int, PyObject*> places[] = {{at::variants::FUNCTION, make_namespace(module, "_VariableFunctions")},
+                                              {at::variants::METHOD, tensor_base},
+                                              {at::variants::NN, make_namespace(module, "_nn")},
+                                              {at::variants::LINALG, make_namespace(module, "_linalg")},
+                                              {at::variants::SPECIAL, make_namespace(module, "_special")}};
   return_types_module = make_namespace(module, "_return_types");
 
   std::map<std::string, std::vector<at::OperatorEntry*>> by_name;
@@ -474,7 +477,8 @@ void initOps(PyObject* module, PyObject* tensor_base) {
     }
   }
   for (const auto& [name, entries] : by_name) {
-    for (int variant : {at::variants::FUNCTION, at::variants::METHOD, at::variants::NN, at::variants::LINALG}) {
+    for (const auto& place : places) {
+      const int variant = place.first;
       std::vector<at::OperatorEntry*> chosen;
       std::copy_if(entries.begin(), entries.end(), std::back_inserter(chosen),
                    [variant](at::OperatorEntry* entry) { return (entry->variants & variant) != 0; });
@@ -483,14 +487,10 @@ void initOps(PyObject* module, PyObject* tensor_base) {
       }
       const bool is_method = variant == at::variants::METHOD;
       PyObject* packet = make_packet(name, chosen, is_method);
-      PyObject* target = is_method                         ? tensor_base
-                         : variant == at::variants::NN     ? nn
-                         : variant == at::variants::LINALG ? linalg
-                                                           : functions;
       if (is_method) {
         methods[name] = packet;
       }
-      if (PyObject_SetAttrString(target, name.c_str(), packet) < 0) {
+      if (PyObject_SetAttrString(place.second, name.c_str(), packet) < 0) {
         throw_python_error();
       }
     }

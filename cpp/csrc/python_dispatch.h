@@ -21,7 +21,8 @@ struct OperatorNames {
 // Calls an op on tensors and numbers, for an operator slot. Returns Py_NotImplemented if an operand is neither.
 PyObject* call_operator(PyObject* packet, const OperatorNames& names, PyObject* const* args, Py_ssize_t nargs);
 
-// Adds every op to the module's `_VariableFunctions`, `_nn` and `_linalg`, and the methods to `tensor_base`.
+// Adds every op to the module's `_VariableFunctions`, `_nn`, `_linalg` and `_special`, and the methods to
+// `tensor_base`.
 void initOps(PyObject* module, PyObject* tensor_base);
 
 } // namespace reftorch::torch

@@ -1,6 +1,6 @@
 """Autocast for functions that are ops in PyTorch and are made of other ops here.
 
-Mirrors: aten/src/ATen/autocast_mode.cpp (the entries of binary_cross_entropy, kl_div, ...)
+Mirrors: aten/src/ATen/autocast_mode.cpp (the entry of scaled_dot_product_attention)
 Leaves out: the cache of weights, since these functions get none.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from reftorch import _C
 from reftorch.amp.autocast_mode import _cast, autocast
 
-__all__ = ["fp32", "lower_precision_fp"]
+__all__ = ["lower_precision_fp"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -28,11 +28,6 @@ def _casting(function: _F, dtype_of_mode: Callable[[], Any]) -> _F:
             return function(*_cast(args, "cpu", dtype), **_cast(kwargs, "cpu", dtype))
 
     return inside_or_outside  # type: ignore[return-value]
-
-
-def fp32(function: _F) -> _F:
-    """Make a function cast its tensors to float32 inside autocast."""
-    return _casting(function, lambda: _C.float32)
 
 
 def lower_precision_fp(function: _F) -> _F:

@@ -100,7 +100,8 @@ def has_side_effect(fn: Callable[..., Any]) -> Callable[..., Any]:
 # ---- names of functions and types in the text of a graph ----
 
 # Where an op is found that the binding made, and that is not a member of ``torch``.
-_OP_NAMESPACES = (("torch", reftorch), ("torch._C._nn", _C._nn), ("torch._C._linalg", _C._linalg))
+_OP_NAMESPACES = (("torch", reftorch), ("torch._C._nn", _C._nn), ("torch._C._linalg", _C._linalg),
+                  ("torch._C._special", _C._special))  # fmt: skip
 
 
 def _find_module_of_method(orig_method: Callable[..., Any]) -> str:

@@ -11,8 +11,10 @@ Example:
 
 from typing import TYPE_CHECKING, Any
 
-from reftorch import _VF
+from reftorch import _C, _VF
 from reftorch._api import getattr_of as _getattr_of
+
+_special = _C._special
 
 # The keys are the names here; the values are the names of the ops.
 _OPS = {
@@ -78,20 +80,20 @@ __all__ = list(_OPS)
 
 
 if TYPE_CHECKING:  # the names for type checkers and editors
-    airy_ai = _VF.special_airy_ai
-    bessel_j0 = _VF.special_bessel_j0
-    bessel_j1 = _VF.special_bessel_j1
-    bessel_y0 = _VF.special_bessel_y0
-    bessel_y1 = _VF.special_bessel_y1
-    chebyshev_polynomial_t = _VF.special_chebyshev_polynomial_t
-    chebyshev_polynomial_u = _VF.special_chebyshev_polynomial_u
-    chebyshev_polynomial_v = _VF.special_chebyshev_polynomial_v
-    chebyshev_polynomial_w = _VF.special_chebyshev_polynomial_w
+    airy_ai = _special.special_airy_ai
+    bessel_j0 = _special.special_bessel_j0
+    bessel_j1 = _special.special_bessel_j1
+    bessel_y0 = _special.special_bessel_y0
+    bessel_y1 = _special.special_bessel_y1
+    chebyshev_polynomial_t = _special.special_chebyshev_polynomial_t
+    chebyshev_polynomial_u = _special.special_chebyshev_polynomial_u
+    chebyshev_polynomial_v = _special.special_chebyshev_polynomial_v
+    chebyshev_polynomial_w = _special.special_chebyshev_polynomial_w
     digamma = _VF.digamma
-    entr = _VF.special_entr
+    entr = _special.special_entr
     erf = _VF.erf
     erfc = _VF.erfc
-    erfcx = _VF.special_erfcx
+    erfcx = _special.special_erfcx
     erfinv = _VF.erfinv
     exp2 = _VF.exp2
     expit = _VF.sigmoid
@@ -99,47 +101,48 @@ if TYPE_CHECKING:  # the names for type checkers and editors
     gammainc = _VF.igamma
     gammaincc = _VF.igammac
     gammaln = _VF.lgamma
-    hermite_polynomial_h = _VF.special_hermite_polynomial_h
-    hermite_polynomial_he = _VF.special_hermite_polynomial_he
+    hermite_polynomial_h = _special.special_hermite_polynomial_h
+    hermite_polynomial_he = _special.special_hermite_polynomial_he
     i0 = _VF.i0
-    i0e = _VF.special_i0e
-    i1 = _VF.special_i1
-    i1e = _VF.special_i1e
-    laguerre_polynomial_l = _VF.special_laguerre_polynomial_l
-    legendre_polynomial_p = _VF.special_legendre_polynomial_p
+    i0e = _special.special_i0e
+    i1 = _special.special_i1
+    i1e = _special.special_i1e
+    laguerre_polynomial_l = _special.special_laguerre_polynomial_l
+    legendre_polynomial_p = _special.special_legendre_polynomial_p
     log1p = _VF.log1p
-    log_ndtr = _VF.special_log_ndtr
+    log_ndtr = _special.special_log_ndtr
     log_softmax = _VF.log_softmax
     logit = _VF.logit
     logsumexp = _VF.logsumexp
-    modified_bessel_i0 = _VF.special_modified_bessel_i0
-    modified_bessel_i1 = _VF.special_modified_bessel_i1
-    modified_bessel_k0 = _VF.special_modified_bessel_k0
-    modified_bessel_k1 = _VF.special_modified_bessel_k1
+    modified_bessel_i0 = _special.special_modified_bessel_i0
+    modified_bessel_i1 = _special.special_modified_bessel_i1
+    modified_bessel_k0 = _special.special_modified_bessel_k0
+    modified_bessel_k1 = _special.special_modified_bessel_k1
     multigammaln = _VF.mvlgamma
-    ndtr = _VF.special_ndtr
-    ndtri = _VF.special_ndtri
+    ndtr = _special.special_ndtr
+    ndtri = _special.special_ndtri
     polygamma = _VF.polygamma
     psi = _VF.digamma
     round = _VF.round
-    scaled_modified_bessel_k0 = _VF.special_scaled_modified_bessel_k0
-    scaled_modified_bessel_k1 = _VF.special_scaled_modified_bessel_k1
-    shifted_chebyshev_polynomial_t = _VF.special_shifted_chebyshev_polynomial_t
-    shifted_chebyshev_polynomial_u = _VF.special_shifted_chebyshev_polynomial_u
-    shifted_chebyshev_polynomial_v = _VF.special_shifted_chebyshev_polynomial_v
-    shifted_chebyshev_polynomial_w = _VF.special_shifted_chebyshev_polynomial_w
+    scaled_modified_bessel_k0 = _special.special_scaled_modified_bessel_k0
+    scaled_modified_bessel_k1 = _special.special_scaled_modified_bessel_k1
+    shifted_chebyshev_polynomial_t = _special.special_shifted_chebyshev_polynomial_t
+    shifted_chebyshev_polynomial_u = _special.special_shifted_chebyshev_polynomial_u
+    shifted_chebyshev_polynomial_v = _special.special_shifted_chebyshev_polynomial_v
+    shifted_chebyshev_polynomial_w = _special.special_shifted_chebyshev_polynomial_w
     sinc = _VF.sinc
     softmax = _VF.softmax
-    spherical_bessel_j0 = _VF.special_spherical_bessel_j0
-    xlog1py = _VF.special_xlog1py
+    spherical_bessel_j0 = _special.special_spherical_bessel_j0
+    xlog1py = _special.special_xlog1py
     xlogy = _VF.xlogy
-    zeta = _VF.special_zeta
+    zeta = _special.special_zeta
 else:
     _missing_name = _getattr_of("reftorch.special")
 
     def __getattr__(name: str) -> Any:
         if name in _OPS:
-            return getattr(_VF, _OPS[name])
+            op = _OPS[name]
+            return getattr(_special if op.startswith("special_") else _VF, op)
         return _missing_name(name)
 
 

@@ -21,7 +21,8 @@ import reftorch
 from reftorch._torch_docs import _describe, _entries
 from reftorch._torch_docs._entries import ENTRIES
 
-SPACES = (reftorch._C._VariableFunctions, reftorch._C.TensorBase, reftorch._C._nn, reftorch._C._linalg)
+SPACES = (reftorch._C._VariableFunctions, reftorch._C.TensorBase, reftorch._C._nn, reftorch._C._linalg,
+          reftorch._C._special)  # fmt: skip
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

@@ -54,6 +54,7 @@ def tensor_base(tree: ast.Module) -> list[ast.stmt]:
         ("_VariableFunctions.pyi", reftorch._C._VariableFunctions),
         ("_nn.pyi", reftorch._C._nn),
         ("_linalg.pyi", reftorch._C._linalg),
+        ("_special.pyi", reftorch._C._special),
         ("__init__.pyi", reftorch._C.TensorBase),
     ],
 )

@@ -3,6 +3,7 @@
 Mirrors: test/test_nn.py
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from tests.op_db.suite import OpTests
 
 
 class TestRows(OpTests):
-    FAMILIES = "loss loss_nll loss_nll2d loss_cross_entropy soft_max gated_linear_unit"
+    FAMILIES = "loss loss_multi_margin loss_nll loss_nll2d loss_cross_entropy soft_max gated_linear_unit"
 
 
 ERRORS = [
@@ -145,7 +146,7 @@ def test_every_way_through_softmax_is_the_same(name: str, dtype: str) -> None:
 
 def test_second_gradients_of_a_loss_of_nothing_are_empty() -> None:
     x = reftorch.zeros(0, 3, requires_grad=True)
-    (grad,) = reftorch.autograd.grad(reftorch._C._nn.mse_loss(x, reftorch.zeros(0, 3)), x, create_graph=True)
+    (grad,) = reftorch.autograd.grad(reftorch._C._nn.mse_loss(x, reftorch.zeros(0, 3), 1), x, create_graph=True)
     assert reftorch.autograd.grad(grad.sum(), x)[0].shape == (0, 3)
 
 
@@ -158,3 +159,52 @@ def test_backward_of_the_squared_error_takes_mixed_dtypes(grad: str, target: str
     slope = reftorch._C._nn.mse_loss_backward(reftorch.tensor(3, dtype=getattr(reftorch, grad)), x, y, 2)
     assert slope.dtype is reftorch.float32
     assert slope.tolist() == [-18.0, -6.0, 0.0, 12.0]
+
+
+# What the losses are made of: the graph of each call, as the names of its nodes, each before the nodes it leads to.
+GRAPHS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "l1": lambda F, x, y: F.l1_loss(x, y),
+    "kl_div": lambda F, x, y: F.kl_div(x, y.abs(), reduction="batchmean"),
+    "kl_div of logarithms": lambda F, x, y: F.kl_div(x, y, reduction="sum", log_target=True),
+    "poisson": lambda F, x, y: F.poisson_nll_loss(x, y.exp(), full=True),
+    "poisson of rates": lambda F, x, y: F.poisson_nll_loss(x, y.exp(), log_input=False),
+    "hinge": lambda F, x, y: F.hinge_embedding_loss(x, y.detach().sign()),
+    "cosine": lambda F, x, y: F.cosine_embedding_loss(x, y, y.detach()[:, 0].sign()),
+    "ranking": lambda F, x, y: F.margin_ranking_loss(x, y, y.detach().sign()),
+    "triplet": lambda F, x, y: F.triplet_margin_loss(x, y, x + 1, swap=True, reduction="none"),
+    "soft margin": lambda F, x, y: F.soft_margin_loss(x, y.detach().sign()),
+    "multi margin": lambda F, x, y: F.multi_margin_loss(x, y.detach().argmax(1)),
+    "multilabel margin": lambda F, x, y: F.multilabel_margin_loss(x, y.detach().argsort(1)),
+    "cross entropy": lambda F, x, y: F.cross_entropy(x, y.detach().argmax(1)),
+    "smoothed": lambda F, x, y: F.cross_entropy(x, y.detach().argmax(1), label_smoothing=0.1),
+    "smoothed and weighted": lambda F, x, y: F.cross_entropy(
+        x, y.detach().argmax(1), y.detach()[0].abs(), label_smoothing=0.1, reduction="none"
+    ),
+    "smoothed probabilities": lambda F, x, y: F.cross_entropy(x, y.softmax(1), label_smoothing=0.1),
+    "weighted probabilities": lambda F, x, y: F.cross_entropy(x, y.softmax(1), y.exp()[0], reduction="none"),
+    "distance": lambda F, x, y: F.pairwise_distance(x, y),
+}
+
+
+def nodes(node: Any) -> list[str]:
+    return [] if node is None else [node.name(), *(name for before, _ in node.next_functions for name in nodes(before))]
+
+
+@pytest.mark.parametrize("case", GRAPHS)
+def test_graphs_are_those_of_torch(case: str, real_torch: Any) -> None:
+    found = []
+    for lib in (reftorch, real_torch):
+        x = lib.linspace(-1, 1, 12, dtype=lib.float64).reshape(3, 4).requires_grad_()
+        y = (lib.arange(12, dtype=lib.float64).reshape(3, 4) * 0.7).cos().requires_grad_()
+        found.append(nodes(GRAPHS[case](lib.nn.functional, x, y).grad_fn))
+    assert found[0] == found[1]
+    assert len(found[0]) >= 2
+
+
+def test_ops_of_torch_ops_return_plain_tuples(real_torch: Any) -> None:
+    for lib in (reftorch, real_torch):
+        aten, x = lib.ops.aten, lib.ones(2, 3)
+        scores = aten.log_sigmoid_forward(x)
+        losses = aten.nll_loss_forward(x, lib.tensor([0, 1]), None, 1, -100)
+        assert type(scores) is type(losses) is type(aten.max.dim(x, 0)) is type(aten.sort(x)) is tuple
+        assert type(lib.max(x, 0)) is type(x.max(0)) is lib.return_types.max

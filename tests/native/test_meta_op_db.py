@@ -48,7 +48,7 @@ OF_KERNELS = (
     "not implemented for", "ZeroDivisionError", "is out of bounds", "Class values must be smaller",
     "q values must be in the range", "is not finite", "Found an invalid max index",
     "but found idx to be", "offsets[0] has to be 0", "offsets[-1] can not be greater",
-    "index out of range in self", "should be between 0 and 1",
+    "index out of range in self", "should be between 0 and 1", "target out of range", "'target' is out of range",
 )  # fmt: skip
 
 

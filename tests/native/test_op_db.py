@@ -9,11 +9,13 @@ from pathlib import Path
 import reftorch
 from tests.op_db import FAMILIES, OPS
 
+SPACES = ("_VariableFunctions", "_nn", "_linalg", "_special")
+
 
 def registered() -> set[str]:
     """The functional overloads: in-place and out= forms are derived from them, and tested with them."""
     names = set()
-    for space in (reftorch._C._VariableFunctions, reftorch._C._nn, reftorch._C._linalg, reftorch._C.TensorBase):
+    for space in (*(getattr(reftorch._C, name) for name in SPACES), reftorch._C.TensorBase):
         for packet in vars(space).values():
             if hasattr(packet, "overloads"):
                 names.update(name.removeprefix("aten::") for name in packet.overloads())

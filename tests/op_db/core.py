@@ -204,6 +204,7 @@ class OpInfo:
     call: Callable[..., Any] | None = None  # (lib, *args, **kwargs); default: the function of the op's name
     # Each of these says what is NOT there, or not comparable; the tests verify it.
     gradcheck: bool = True  # False: the formula differs from the differences (rounding), or is none of them twice
+    gradgradcheck: bool = True  # False: there is no second derivative
     gradient: bool = True  # False: the gradients differ, or which results have one; gradcheck is what holds ours
     torch_gradient: bool = True  # False: torch has none, we do
     out: bool = True  # False: torch takes out=, we do not
@@ -231,7 +232,7 @@ class OpInfo:
     def run(self, lib: Library, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.call is not None:
             return self.call(lib, *args, **kwargs)
-        for space in (lib, lib._C._nn, lib._C._linalg):
+        for space in (lib, lib._C._nn, lib._C._linalg, lib._C._special):
             if hasattr(space, self.function):
                 return getattr(space, self.function)(*args, **kwargs)
         return getattr(args[0], self.function)(*args[1:], **kwargs)

@@ -1,4 +1,4 @@
-"""Rows of the losses that measure a distance: mse, smooth_l1, huber.
+"""Rows of the losses of numbers and of vectors.
 
 Mirrors: torch/testing/_internal/common_methods_invocations.py
 Leaves out: complex inputs.
@@ -6,6 +6,8 @@ Leaves out: complex inputs.
 
 from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy as np
 
 from tests.op_db.core import Apart, Input, Inputs, OpInfo, Sample
 from tests.op_db.samples.loss import MEAN, NONE, SUM
@@ -63,10 +65,7 @@ ROWS = [
     OpInfo(
         "huber_loss",
         with_width(squared, 1.0, 2.5, 0.0),
-        apart=(
-            BROADCAST_MEAN,
-            Apart("a reduction that does not exist is the sum here", when=lambda s: s.args[2] not in (NONE, MEAN, SUM)),
-        ),
+        apart=(BROADCAST_MEAN,),
     ),
     OpInfo(
         "smooth_l1_loss_backward",
@@ -146,10 +145,113 @@ ROWS += [
     OpInfo(
         "binary_cross_entropy_with_logits",
         scores,
+    ),
+]
+
+
+# --- soft margin, and the losses that are composed of other ops -------------------------------------------------------
+
+
+def signs(make: Inputs, *shape: int) -> Input:
+    """Targets that are 1 or -1."""
+    values = np.where(np.arange(int(np.prod(shape))) % 3 == 1, 1, -1).reshape(shape)
+    return Input(values, make.dtype if make.dtype not in ("uint8", "bool") else "int64")
+
+
+def wanted(*shape: int) -> Input:
+    """The same for an op that has no derivative with respect to its target."""
+    return signs(Inputs("int64"), *shape)
+
+
+def soft_margins(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM):
+        yield Sample((make(2, 3), wanted(2, 3), reduction))
+        yield Sample((make(2, 3, layout="transposed"), wanted(3), reduction))
+    yield Sample((make(3), wanted(2, 3), NONE))
+
+
+def soft_margin_backwards(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(2, 3), make(2, 3), wanted(2, 3), NONE))
+    yield Sample((make(), make(2, 3), wanted(2, 3), MEAN))
+    yield Sample((make(), make(2, 3), wanted(2, 3), SUM))
+
+
+def differences(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM, 3):
+        yield Sample((make(2, 3), make(3), reduction))
+        yield Sample((make(3, 4, layout="transposed"), make(3, 4), reduction))
+
+
+def divergences(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM, 3):
+        for log_target in (False, True):
+            yield Sample((make(2, 3), unit(make, 3), reduction), {"log_target": log_target})
+    yield Sample((make(2, 3), unit(make, 2, 3)))
+    yield Sample((make(2, 3), make(2, 3, dtype="int64"), MEAN))
+
+
+def counts(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM, 3):
+        for log_input in (True, False):
+            for full in (False, True):
+                rates = make(2, 3) if log_input else make(2, 3, low=0.5)
+                yield Sample((rates, make(2, 3, low=0.5), log_input, full, 1e-8, reduction))
+
+
+def distances(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM, 3):
+        yield Sample((make(2, 3), signs(make, 2, 3), 0.7, reduction))
+        yield Sample((make(2, 3), signs(make, 3), 0.7, reduction))
+    yield Sample((make(2, 3), signs(make, 2, 3)))
+
+
+def angles(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM, 3):
+        yield Sample((make(4, 3), make(4, 3), signs(make, 4), -0.2, reduction))
+        yield Sample((make(3), make(3), signs(make), 0.3, reduction))
+    yield Sample((make(4, 3), make(4, 3), signs(make, 4, 1)))
+    yield Sample((make(4, 3), make(4, 3), signs(make)))
+    yield Sample((make(3), make(3), signs(make, 3)))
+
+
+def rankings(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM, 3):
+        yield Sample((make(2, 3), make(2, 3), signs(make, 2, 3), 0.5, reduction))
+        yield Sample((make(2, 3), make(3), signs(make, 3), 0.5, reduction))
+    yield Sample((make(2, 3), make(2, 3), signs(make, 2, 3)))
+
+
+def triples(make: Inputs) -> Iterator[Sample]:
+    for reduction in (NONE, MEAN, SUM, 3):
+        yield Sample((make(4, 3), make(4, 3), make(4, 3), 2.0, 2, 1e-6, False, reduction))
+        yield Sample((make(3), make(3), make(3), 1.0, 1, 1e-3, True, reduction))
+    yield Sample((make(4, 3), make(4, 3), make(4, 3)))
+    yield Sample((make(4, 3), make(3), make(4, 3)))
+
+
+ROWS += [
+    OpInfo(
+        "soft_margin_loss",
+        soft_margins,
         apart=(
-            Apart("a reduction that does not exist is the sum here", when=lambda s: s.args[4] not in (NONE, MEAN, SUM)),
+            Apart(
+                "torch keeps the first loss alone if the reduction does not exist",
+                when=lambda s: s.args[2] not in (NONE, MEAN, SUM),
+            ),
         ),
     ),
+    OpInfo(
+        "soft_margin_loss_backward",
+        soft_margin_backwards,
+        call=lambda lib, *args: backward_op(lib, "soft_margin_loss_backward")(*args),
+    ),
+    OpInfo("l1_loss", differences),
+    OpInfo("kl_div", divergences),
+    OpInfo("poisson_nll_loss", counts),
+    OpInfo("hinge_embedding_loss", distances),
+    OpInfo("cosine_embedding_loss", angles),
+    OpInfo("margin_ranking_loss", rankings),
+    OpInfo("triplet_margin_loss", triples),
 ]
 
 # Values only.

@@ -31,7 +31,7 @@ static void bessel_op_out(const Tensor& self, Tensor& out) {
 template <auto& stub>
 static void define(Library& m, const std::string& name, const std::string& argument = "self") {
   m.def_structured("special_" + name + "(Tensor " + argument + ") -> Tensor", TORCH_FN(bessel_op_out<stub>),
-                   kernels(stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
+                   kernels(stub), tags(Tag::pointwise), derive::OUT, variants::SPECIAL);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

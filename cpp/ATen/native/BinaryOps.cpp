@@ -1,9 +1,10 @@
 // Mirrors: aten/src/ATen/native/BinaryOps.cpp
 //
 // Arithmetic of two tensors: schema, checks and shape; the kernels are in cpu/BinaryOpsKernel.cpp. Comparisons, logic
-// and bits are in BinaryLogicOps.cpp, mathematical functions in BinaryMathOps.cpp. Left out: complex numbers, and the
-// Scalar overloads of add, sub, mul and div. Python never reaches those overloads, in PyTorch neither, because the
-// binding makes a 0-dim tensor of a number.
+// and bits are in BinaryLogicOps.cpp, mathematical functions in BinaryMathOps.cpp. Left out: complex numbers.
+//
+// The Scalar overloads of add, sub, mul and div are called by C++ code, whose graph then shows MulBackward1 instead of
+// MulBackward0. torch.mul(x, 2) does not reach them, because the binding makes a 0-dim tensor of a number.
 #include <ATen/native/BinaryOps.h>
 
 #include <ATen/Functions.h>
@@ -103,6 +104,19 @@ static Tensor& true_divide_out(const Tensor& self, const Tensor& other, Tensor& 
   return at::div_out(out, self, other);
 }
 
+static void add_scalar_out(const Tensor& self, const Scalar& other, const Scalar& alpha, Tensor& out) {
+  add_out(self, detail::wrapped_scalar_tensor(other), alpha, out);
+}
+static void sub_scalar_out(const Tensor& self, const Scalar& other, const Scalar& alpha, Tensor& out) {
+  sub_out(self, detail::wrapped_scalar_tensor(other), alpha, out);
+}
+static void mul_scalar_out(const Tensor& self, const Scalar& other, Tensor& out) {
+  mul_out(self, detail::wrapped_scalar_tensor(other), out);
+}
+static void div_scalar_out(const Tensor& self, const Scalar& other, Tensor& out) {
+  div_out(self, detail::wrapped_scalar_tensor(other), out);
+}
+
 // grad_input = grad_output * output * (1 - output)
 static void sigmoid_backward_out(const Tensor& grad_output, const Tensor& output, Tensor& grad_input) {
   binary_op_out<sigmoid_backward_stub>(grad_output, output, grad_input);
@@ -125,6 +139,14 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    tags(Tag::numbers_as_tensors, Tag::pointwise));
   m.def_structured("div.Tensor(Tensor self, Tensor other) -> Tensor", TORCH_FN(div_out), kernels(div_true_stub),
                    tags(Tag::numbers_as_tensors, Tag::pointwise));
+  m.def_structured("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", TORCH_FN(add_scalar_out),
+                   kernels(add_stub), tags(Tag::pointwise), variants::NONE);
+  m.def_structured("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", TORCH_FN(sub_scalar_out),
+                   kernels(add_stub), tags(Tag::pointwise), variants::NONE);
+  m.def_structured("mul.Scalar(Tensor self, Scalar other) -> Tensor", TORCH_FN(mul_scalar_out), kernels(mul_stub),
+                   tags(Tag::pointwise), variants::NONE);
+  m.def_structured("div.Scalar(Tensor self, Scalar other) -> Tensor", TORCH_FN(div_scalar_out), kernels(div_true_stub),
+                   tags(Tag::pointwise), variants::NONE);
   m.def_structured("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
                    TORCH_FN(div_mode_out), kernels(div_true_stub, div_trunc_stub, div_floor_stub),
                    tags(Tag::numbers_as_tensors, Tag::pointwise));

@@ -38,32 +38,32 @@ static void special_by_scalar_out(const Tensor& self, const Scalar& other, Tenso
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  constexpr int FUNCTION = variants::FUNCTION;
+  constexpr int SPECIAL = variants::SPECIAL;
   m.def_structured("igamma(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<igamma_stub>),
                    kernels(igamma_stub), tags(Tag::pointwise));
   m.def_structured("igammac(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<igammac_stub>),
                    kernels(igammac_stub), tags(Tag::pointwise));
   m.def_structured("special_zeta(Tensor self, Tensor other) -> Tensor",
                    TORCH_FN(special_binary_op_out<special_zeta_stub>), kernels(special_zeta_stub), tags(Tag::pointwise),
-                   derive::OUT, FUNCTION);
+                   derive::OUT, SPECIAL);
   m.def("special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor", TORCH_FN(special_of_scalar<special_zeta_stub>),
-        kernels(special_zeta_stub), tags(Tag::pointwise), FUNCTION);
+        kernels(special_zeta_stub), tags(Tag::pointwise), SPECIAL);
   m.def("special_zeta.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-        TORCH_FN(special_of_scalar_out<special_zeta_stub>), kernels(special_zeta_stub), FUNCTION);
+        TORCH_FN(special_of_scalar_out<special_zeta_stub>), kernels(special_zeta_stub), SPECIAL);
   m.def_structured("special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor",
                    TORCH_FN(special_by_scalar_out<special_zeta_stub>), kernels(special_zeta_stub), tags(Tag::pointwise),
-                   derive::OUT, FUNCTION);
+                   derive::OUT, SPECIAL);
   m.def_structured("special_xlog1py(Tensor self, Tensor other) -> Tensor",
                    TORCH_FN(special_binary_op_out<special_xlog1py_stub>), kernels(special_xlog1py_stub),
-                   tags(Tag::pointwise), derive::OUT, FUNCTION);
+                   tags(Tag::pointwise), derive::OUT, SPECIAL);
   m.def("special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
         TORCH_FN(special_of_scalar<special_xlog1py_stub>), kernels(special_xlog1py_stub), tags(Tag::pointwise),
-        FUNCTION);
+        SPECIAL);
   m.def("special_xlog1py.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-        TORCH_FN(special_of_scalar_out<special_xlog1py_stub>), kernels(special_xlog1py_stub), FUNCTION);
+        TORCH_FN(special_of_scalar_out<special_xlog1py_stub>), kernels(special_xlog1py_stub), SPECIAL);
   m.def_structured("special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor",
                    TORCH_FN(special_by_scalar_out<special_xlog1py_stub>), kernels(special_xlog1py_stub),
-                   tags(Tag::pointwise), derive::OUT, FUNCTION);
+                   tags(Tag::pointwise), derive::OUT, SPECIAL);
 }
 
 } // namespace reftorch::at::native

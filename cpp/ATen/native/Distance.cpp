@@ -102,7 +102,7 @@ static void dist_out(const Tensor& self, const Tensor& other, const Scalar& p, T
 // derivative.
 static Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
   const int64_t last = std::max(x1.dim(), x2.dim()) - 1;
-  return at::norm(at::add(at::sub(x1, x2), detail::wrapped_scalar_tensor(eps)), p, IntArrayRef(last), keepdim);
+  return at::norm(at::add(at::sub(x1, x2), eps), p, IntArrayRef(last), keepdim);
 }
 
 // x1 . x2 / (|x1| |x2|), where a norm below eps is replaced by eps.

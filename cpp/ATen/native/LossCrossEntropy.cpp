@@ -24,8 +24,7 @@ static Tensor cross_entropy_loss_prob_target(const Tensor& self, const Tensor& t
   const int64_t class_dim = self.dim() == 1 ? 0 : 1, n_classes = self.size(class_dim);
   Tensor probabilities = target;
   if (label_smoothing > 0) {
-    probabilities =
-        at::add(at::mul(target, number(1 - label_smoothing)), number(label_smoothing / static_cast<double>(n_classes)));
+    probabilities = at::add(at::mul(target, 1 - label_smoothing), label_smoothing / static_cast<double>(n_classes));
   }
   Tensor loss = at::mul(at::log_softmax(self, class_dim), probabilities);
   if (is_given(weight)) {
@@ -48,7 +47,7 @@ static Tensor cross_entropy_loss_prob_target(const Tensor& self, const Tensor& t
   if (self.numel() == 0) { // NaN, which does not depend on the inputs: no gradient flows
     return at::neg(at::fill_(sum, NAN));
   }
-  return at::div(at::neg(sum), number(static_cast<double>(self.numel() / n_classes)));
+  return at::div(at::neg(sum), self.numel() / n_classes);
 }
 
 // The share `label_smoothing` of each target is spread evenly over all classes.
@@ -65,7 +64,7 @@ static Tensor cross_entropy_loss_label_smoothing(const Tensor& self, const Tenso
   }
   Tensor smooth = at::neg(at::sum(weighted, class_dim));
   const Tensor ignored = at::eq(target, detail::wrapped_scalar_tensor(ignore_index));
-  smooth = at::where(ignored, number(0), smooth);
+  smooth = at::masked_fill(smooth, ignored, 0);
   if (reduction != Reduction::None) {
     smooth = at::sum(smooth);
   }
@@ -80,8 +79,7 @@ static Tensor cross_entropy_loss_label_smoothing(const Tensor& self, const Tenso
             : at::sum(kept);
     smooth = at::div(smooth, total);
   }
-  return at::add(at::mul(nll, number(1 - label_smoothing)),
-                 at::mul(smooth, number(label_smoothing / static_cast<double>(n_classes))));
+  return at::add(at::mul(nll, 1 - label_smoothing), at::mul(smooth, label_smoothing / static_cast<double>(n_classes)));
 }
 
 // self: scores (C), (N, C) or (N, C, d1, ...). target: classes (), (N) or (N, d1, ...), or probabilities with the shape

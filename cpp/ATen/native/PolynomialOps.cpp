@@ -45,16 +45,16 @@ static void polynomial_n_scalar_out(const Tensor& x, const Scalar& n, Tensor& ou
 
 template <auto& stub>
 static void define(Library& m, const std::string& name) {
-  constexpr int FUNCTION = variants::FUNCTION;
+  constexpr int SPECIAL = variants::SPECIAL;
   const std::string op = "special_" + name;
   m.def_structured(op + "(Tensor x, Tensor n) -> Tensor", TORCH_FN(polynomial_out<stub>), kernels(stub),
-                   tags(Tag::pointwise), derive::OUT, FUNCTION);
+                   tags(Tag::pointwise), derive::OUT, SPECIAL);
   m.def(op + ".x_scalar(Scalar x, Tensor n) -> Tensor", TORCH_FN(polynomial_x_scalar<stub>), kernels(stub),
-        tags(Tag::pointwise), FUNCTION);
+        tags(Tag::pointwise), SPECIAL);
   m.def(op + ".x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-        TORCH_FN(polynomial_x_scalar_out<stub>), kernels(stub), tags(Tag::pointwise), FUNCTION);
+        TORCH_FN(polynomial_x_scalar_out<stub>), kernels(stub), tags(Tag::pointwise), SPECIAL);
   m.def_structured(op + ".n_scalar(Tensor x, Scalar n) -> Tensor", TORCH_FN(polynomial_n_scalar_out<stub>),
-                   kernels(stub), tags(Tag::pointwise), derive::OUT, FUNCTION);
+                   kernels(stub), tags(Tag::pointwise), derive::OUT, SPECIAL);
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {

@@ -106,20 +106,20 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("i0(Tensor self) -> Tensor", TORCH_FN(special_op_out<i0_stub>), kernels(i0_stub),
                    tags(Tag::pointwise));
   m.def_structured("special_i0e(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_i0e_stub>),
-                   kernels(special_i0e_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
+                   kernels(special_i0e_stub), tags(Tag::pointwise), derive::OUT, variants::SPECIAL);
   m.def_structured("special_i1(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_i1_stub>),
-                   kernels(special_i1_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
+                   kernels(special_i1_stub), tags(Tag::pointwise), derive::OUT, variants::SPECIAL);
   m.def_structured("special_i1e(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_i1e_stub>),
-                   kernels(special_i1e_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
+                   kernels(special_i1e_stub), tags(Tag::pointwise), derive::OUT, variants::SPECIAL);
   m.def_structured("special_entr(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_entr_stub>),
-                   kernels(special_entr_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
+                   kernels(special_entr_stub), tags(Tag::pointwise), derive::OUT, variants::SPECIAL);
   m.def_structured("special_erfcx(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_erfcx_stub>),
-                   kernels(special_erfcx_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
+                   kernels(special_erfcx_stub), tags(Tag::pointwise), derive::OUT, variants::SPECIAL);
   m.def_structured("special_log_ndtr(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_log_ndtr_stub>),
-                   kernels(special_log_ndtr_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
+                   kernels(special_log_ndtr_stub), tags(Tag::pointwise), derive::OUT, variants::SPECIAL);
   m.def_structured("special_ndtri(Tensor self) -> Tensor", TORCH_FN(special_op_out<special_ndtri_stub>),
-                   kernels(special_ndtri_stub), tags(Tag::pointwise), derive::OUT, variants::FUNCTION);
-  m.def_composite_with_cast_out("special_ndtr(Tensor self) -> Tensor", TORCH_FN(special_ndtr), variants::FUNCTION);
+                   kernels(special_ndtri_stub), tags(Tag::pointwise), derive::OUT, variants::SPECIAL);
+  m.def_composite_with_cast_out("special_ndtr(Tensor self) -> Tensor", TORCH_FN(special_ndtr), variants::SPECIAL);
 }
 
 } // namespace reftorch::at::native

@@ -46,7 +46,15 @@ static PyObject* other_name(const std::string& name) {
   return other != nullptr ? intern(other) : nullptr;
 }
 
-PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method) : entry_(entry), is_method_(is_method) {
+// The default of an argument in a function such as torch.kl_div. The schema says reduction=Mean, which is 1, and the
+// ops of torch.ops take the mean. PyTorch's functions read this word as the number 0, so they reduce nothing.
+static at::IValue default_of_function(const at::Argument& arg) {
+  const bool is_reduction = arg.name == "reduction" && arg.type == TypeKind::Int && arg.has_default;
+  return is_reduction ? at::IValue(int64_t(0)) : arg.default_value;
+}
+
+PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method, bool of_torch_ops)
+    : entry_(entry), is_method_(is_method) {
   const at::FunctionSchema& schema = entry->schema;
   is_factory_ = schema.argument_index("dtype") >= 0 && schema.argument_index("pin_memory") >= 0 &&
                 schema.argument_index("non_blocking") < 0; // an op with non_blocking is a conversion
@@ -71,7 +79,7 @@ PythonSignature::PythonSignature(at::OperatorEntry* entry, bool is_method) : ent
                 none_is_default,
                 arg.list_size,
                 arg.is_symint,
-                arg.default_value};
+                of_torch_ops ? arg.default_value : default_of_function(arg)};
     for (size_t k = 0; renamed && k < 4; k++) {
       param.other_names[k] = intern(std::array<const char*, 4>{"self", "x", "a", "x1"}[k]);
     }

@@ -40,8 +40,9 @@ struct PythonArgs {
 // One overload of an op as Python sees it.
 class PythonSignature final {
  public:
-  // `is_method` says that the parameter `self` keeps its name; in functions it is called `input`.
-  PythonSignature(at::OperatorEntry* entry, bool is_method);
+  // `is_method` says that the parameter `self` keeps its name; in functions it is called `input`. `of_torch_ops` says
+  // that all defaults are those of the schema.
+  PythonSignature(at::OperatorEntry* entry, bool is_method, bool of_torch_ops);
 
   // Fills the stack with the op's arguments, defaults included. The stack borrows the tensors of `call`, whose owner
   // must hold them as long as the stack exists; see Note [Borrowed arguments]. Returns false if the arguments do not

@@ -1,4 +1,4 @@
-"""Batching rules of the losses that compare numbers pair by pair: mse, smooth_l1, huber, binary cross entropy.
+"""Batching rules of the losses of numbers: mse, smooth_l1, huber, binary cross entropy, soft margin.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesLoss.cpp
 Leaves out: nothing.
@@ -66,3 +66,14 @@ def binary_cross_entropy_backward(op: Op, args: list[Any], batched: list[Any], s
 @batch_rule("binary_cross_entropy_with_logits")
 def binary_cross_entropy_with_logits(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     return _reduced(op([*_spread_and_aligned(args[:4], batched, size), 0]), args[4])
+
+
+@batch_rule("soft_margin_loss")
+def soft_margin_loss(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    return _reduced(op([*_spread_and_aligned(args[:2], batched, size), 0]), args[2])
+
+
+@batch_rule("soft_margin_loss_backward")
+def soft_margin_loss_backward(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+    slope = op([*_spread_and_aligned(args[:3], batched, size), 0])
+    return slope / max(slope.numel() // size, 1) if args[3] == 1 else slope

@@ -27,6 +27,10 @@ derivative(
     result="auto_linear",
 )
 
+# C++ code calls the Scalar overloads.
+derivative("add.Scalar", self=lambda grad: grad, result="auto_element_wise", node_number=1)
+derivative("sub.Scalar", self=lambda grad: grad, result="auto_element_wise", node_number=1)
+
 derivative(
     "rsub.Tensor",
     self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha,
@@ -48,6 +52,9 @@ derivative(
     other=lambda grad, self: grad * self,
     result="auto_element_wise",
 )
+
+derivative("mul.Scalar", self=lambda grad, other: grad * other, result="auto_element_wise", node_number=1)
+derivative("div.Scalar", self=lambda grad, other: grad / other, result="auto_element_wise", node_number=1)
 
 # d(a/b) = da/b - (a/b)/b db
 derivative(

@@ -9,7 +9,7 @@ from typing import Any
 from reftorch import _C
 from reftorch.autograd.derivatives import derivative
 
-_fn = _C._VariableFunctions
+_fn, _special = _C._VariableFunctions, _C._special
 
 # --- gamma and zeta functions -----------------------------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ derivative("igammac", self=_no_order("igammac: input"), other=lambda grad, self,
 
 # d/dq zeta(s, q) = -s zeta(s + 1, q)
 def _zeta(grad: Any, self: Any, other: Any) -> Any:
-    return grad * -self * _fn.special_zeta(self + 1, other)
+    return grad * -self * _special.special_zeta(self + 1, other)
 
 
 derivative("special_zeta", self=_no_order("zeta"), other=_zeta)

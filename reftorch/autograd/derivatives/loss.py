@@ -1,4 +1,4 @@
-"""Derivatives of the losses that compare numbers pair by pair: mse, smooth_l1, huber, binary cross entropy.
+"""Derivatives of the losses of numbers: mse, smooth_l1, huber, binary cross entropy, soft margin.
 
 Mirrors: tools/autograd/derivatives.yaml (mse_loss, mse_loss_backward, ...), torch/csrc/autograd/FunctionsManual.cpp
 Leaves out: the other losses, which consist of other ops.
@@ -140,4 +140,34 @@ derivative(
         grad, self, target, weight, pos_weight, reduction
     ),
     target=lambda grad, self, weight, pos_weight, reduction: _logits_target(grad, self, weight, pos_weight, reduction),
+)
+
+# --- soft margin: log(1 + z) with z = exp(-target x) ------------------------------------------------------------------
+
+
+def _soft_margin_slope(grad: Any, grad_output: Any, self: Any, target: Any, reduction: int) -> Any:
+    if reduction == 0:
+        return _nn.soft_margin_loss_backward(grad, self, target, reduction)
+    slope = _nn.soft_margin_loss_backward(_C._VariableFunctions.ones_like(grad_output), self, target, reduction)
+    return (slope * grad).sum()
+
+
+def _soft_margin_curvature(grad: Any, self: Any, target: Any, reduction: int) -> Any:
+    z = (self * -target).exp()
+    curvature = grad * (target * target) * z / ((z + 1) * (z + 1))
+    return curvature / self.numel() if reduction == _MEAN else curvature
+
+
+derivative(
+    "soft_margin_loss",
+    self=lambda grad, self, target, reduction: _nn.soft_margin_loss_backward(grad, self, target, reduction),
+)
+derivative(
+    "soft_margin_loss_backward",
+    grad_output=lambda grad, grad_output, self, target, reduction: _soft_margin_slope(
+        grad, grad_output, self, target, reduction
+    ),
+    self=lambda grad, grad_output, self, target, reduction: _soft_margin_curvature(
+        grad * grad_output, self, target, reduction
+    ),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from reftorch import _C
 from reftorch.autograd.derivatives import derivative
 
-_fn = _C._VariableFunctions
+_fn, _special = _C._VariableFunctions, _C._special
 
 # --- the bell curve: erf' = 2/sqrt(pi) e^(-x^2) -----------------------------------------------------------------------
 
@@ -29,7 +29,7 @@ derivative(
 derivative("special_erfcx", self=lambda grad, self, result: grad * (2 * self * result - 2 / math.sqrt(math.pi)))
 derivative(
     "special_log_ndtr",
-    self=lambda grad, self: grad / _fn.special_erfcx(self * -math.sqrt(0.5)) * math.sqrt(2 / math.pi),
+    self=lambda grad, self: grad / _special.special_erfcx(self * -math.sqrt(0.5)) * math.sqrt(2 / math.pi),
 )
 derivative(
     "special_ndtri",
@@ -47,10 +47,10 @@ derivative("mvlgamma", self=lambda grad, self, p: grad * sum((self - j / 2).diga
 
 # --- Bessel functions: I0' = I1 and I1' = I0 - I1/x, where I1/x is 1/2 at 0; the scaled ones have e^-|x| --------------
 
-derivative("i0", self=lambda grad, self: grad * _fn.special_i1(self), result="auto_element_wise")
+derivative("i0", self=lambda grad, self: grad * _special.special_i1(self), result="auto_element_wise")
 derivative(
     "special_i0e",
-    self=lambda grad, self, result: grad * (_fn.special_i1e(self) - self.sgn() * result),
+    self=lambda grad, self, result: grad * (_special.special_i1e(self) - self.sgn() * result),
     result="auto_element_wise",
 )
 
@@ -69,7 +69,7 @@ def _i1(grad: Any, self: Any, result: Any) -> Any:
 def _i1e(grad: Any, self: Any, result: Any) -> Any:
     near = _near_zero(self)
     x = _fn.where(near, 1.0, self)
-    return grad * _fn.where(near, 0.5, _fn.special_i0e(x) - result * (x.sgn() + 1 / x))
+    return grad * _fn.where(near, 0.5, _special.special_i0e(x) - result * (x.sgn() + 1 / x))
 
 
 derivative("special_i1", self=_i1, result="auto_element_wise")

@@ -3,17 +3,16 @@ r"""Losses of elements.
 Mirrors: torch/nn/functional.py (its losses)
 Leaves out: ``ctc_loss``; losses of pairs and margin losses, which have files of their own.
 
-Most of these are ops. ``l1_loss``, ``kl_div`` and losses with weights that PyTorch reduces in Python are formulas here.
+These are ops. Only losses with weights are formulas here, because PyTorch reduces them in Python, too.
 """
 
 from __future__ import annotations
 
-from reftorch import _C
+from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._utils import scalar_type_name
 from reftorch._warnings import warn
-from reftorch.amp._casts import fp32
 from reftorch.functional.shapes import broadcast_tensors
 from reftorch.nn import _reduction
 
@@ -73,7 +72,6 @@ def _check_weight(weight: Tensor | None, input: Tensor) -> None:
 
 
 @overridable
-@fp32
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -105,8 +103,11 @@ def l1_loss(
     Mirrors torch/nn/functional.py, ``l1_loss``.
     """
     x, y = _same_size(input, target)
+    reduction = _legacy(size_average, reduce, reduction)
+    if weight is None:
+        return _C._nn.l1_loss(x, y, _reduction.get_enum(reduction))
     _check_weight(weight, input)
-    return _reduced((x - y).abs(), _legacy(size_average, reduce, reduction), weight)
+    return _reduced((x - y).abs(), reduction, weight)
 
 
 @overridable
@@ -145,7 +146,7 @@ def smooth_l1_loss(
     x, y = _same_size(input, target)
     reduction = _legacy(size_average, reduce, reduction)
     if beta == 0:
-        return _reduced((x - y).abs(), reduction)
+        return _C._nn.l1_loss(x, y, _reduction.get_enum(reduction))
     return _C._nn.smooth_l1_loss(x, y, _reduction.get_enum(reduction), beta)
 
 
@@ -186,7 +187,6 @@ def huber_loss(
 
 
 @overridable
-@fp32
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -231,7 +231,6 @@ def binary_cross_entropy(
 
 
 @overridable
-@fp32
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -268,11 +267,10 @@ def binary_cross_entropy_with_logits(
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     code = _reduction.get_enum(reduction)
-    return _C._nn.binary_cross_entropy_with_logits(input, target, weight, pos_weight, code)
+    return _VF.binary_cross_entropy_with_logits(input, target, weight, pos_weight, code)
 
 
 @overridable
-@fp32
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -314,12 +312,9 @@ def kl_div(
             "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
             "same as 'batchmean' in the next major release.",
         )
-    if not (input.is_floating_point() and target.is_floating_point()):
-        raise RuntimeError("kl_div: Integral inputs not supported.")
-    loss = target.exp() * (target - input) if log_target else target.xlogy(target) - target * input
-    if reduction == "batchmean":
-        return loss.sum() / input.shape[0] if input.dim() else loss.sum()
-    return _reduced(loss, reduction)
+    code = _reduction.get_enum("sum" if reduction == "batchmean" else reduction)
+    loss = _VF.kl_div(input, target, code, log_target=log_target)
+    return loss / input.size(0) if reduction == "batchmean" and input.dim() else loss
 
 
 @overridable

@@ -1,7 +1,7 @@
 r"""Margin losses of classes, and losses that are negative log likelihoods of numbers.
 
 Mirrors: torch/nn/functional.py (``multi_margin_loss``, ``multilabel_margin_loss``, ``soft_margin_loss``,
-``poisson_nll_loss``, ``gaussian_nll_loss``, ...), aten/src/ATen/native/LossMultiMargin.cpp
+``poisson_nll_loss``, ``gaussian_nll_loss``, ...)
 Leaves out: nothing.
 """
 
@@ -12,8 +12,7 @@ import math
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._utils import scalar_type_name
-from reftorch.amp._casts import fp32
+from reftorch.nn import _reduction
 from reftorch.nn.functional.activation import logsigmoid
 from reftorch.nn.functional.loss import _legacy, _reduced
 
@@ -23,18 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _check_classes(input: Tensor, target: Tensor) -> None:
-    if input.dim() not in (1, 2) or input.shape[-1] == 0:
-        raise RuntimeError(
-            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
-        )
-    if target.dtype != _C.int64:
-        name = scalar_type_name(target.dtype)
-        raise RuntimeError(f"expected scalar type Long but found {name}")
-
-
 @overridable
-@fp32
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -63,16 +51,10 @@ def soft_margin_loss(
 
     Mirrors torch/nn/functional.py, ``soft_margin_loss``.
     """
-    losses = (input * -target).exp().log1p()
-    if losses.shape != input.shape:
-        raise RuntimeError(
-            f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(losses.shape)}"
-        )
-    return _reduced(losses, _legacy(size_average, reduce, reduction))
+    return _C._nn.soft_margin_loss(input, target, _reduction.get_enum(_legacy(size_average, reduce, reduction)))
 
 
 @overridable
-@fp32
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -110,32 +92,15 @@ def multi_margin_loss(
 
     Mirrors torch/nn/functional.py, ``multi_margin_loss``.
     """
-    reduction = _legacy(size_average, reduce, reduction)
+    code = _reduction.get_enum(_legacy(size_average, reduce, reduction))
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    _check_classes(input, target)
-    rows, count = (input if input.dim() == 2 else input.unsqueeze(0)), input.shape[-1]
-    if target.numel() != rows.shape[0]:
-        raise RuntimeError(
-            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
-            f"size). Expected target size [{rows.shape[0]}], but got {list(target.shape)}. Input has shape "
-            f"{list(input.shape)}."
-        )
-    if weight is not None and weight.numel() != count:
-        raise RuntimeError(f"inconsistent weight size, expected {count} but got {list(weight.shape)}")
-    if not bool(((target >= 0) & (target < count)).all()):
-        raise RuntimeError("target out of range")
-    right = target.reshape(-1, 1)
-    short = (margin - rows.gather(1, right) + rows).clamp_min(0)
-    short = short if p == 1 else short * short
-    short = short if weight is None else short * weight[right]
-    return _reduced(short.scatter(1, right, 0.0).sum(1).reshape(target.shape) / count, reduction)
+    return _C._nn.multi_margin_loss(input, target, p, margin, weight, code)
 
 
 @overridable
-@fp32
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -168,19 +133,7 @@ def multilabel_margin_loss(
 
     Mirrors torch/nn/functional.py, ``multilabel_margin_loss``.
     """
-    reduction = _legacy(size_average, reduce, reduction)
-    _check_classes(input, target)
-    if target.shape != input.shape:
-        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
-    count = input.shape[-1]
-    if not bool(((target >= -1) & (target < count)).all()):
-        raise RuntimeError("argument #2 'target' is out of range")
-    counts = (target < 0).cumsum(-1) == 0  # the entries before the first -1
-    is_right = _VF.zeros(target.shape).scatter_reduce(-1, target.clamp_min(0), counts.float(), "amax") > 0
-    of_right = input.gather(-1, target.clamp_min(0))
-    short = (1 - of_right.unsqueeze(-1) + input.unsqueeze(-2)).clamp_min(0)
-    pairs = counts.unsqueeze(-1) & ~is_right.unsqueeze(-2)
-    return _reduced((short * pairs).sum((-2, -1)) / count, reduction)
+    return _C._nn.multilabel_margin_loss(input, target, _reduction.get_enum(_legacy(size_average, reduce, reduction)))
 
 
 @overridable
@@ -223,7 +176,6 @@ def multilabel_soft_margin_loss(
 
 
 @overridable
-@fp32
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -259,11 +211,7 @@ def poisson_nll_loss(
     Mirrors torch/nn/functional.py, ``poisson_nll_loss``.
     """
     reduction = _legacy(size_average, reduce, reduction)
-    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
-    if full:
-        log_factorial = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
-        loss = loss + log_factorial.masked_fill(target <= 1, 0)
-    return _reduced(loss, reduction)
+    return _VF.poisson_nll_loss(input, target, log_input, full, eps, _reduction.get_enum(reduction))
 
 
 @overridable

@@ -1,8 +1,8 @@
 r"""Losses of pairs and triples of vectors.
 
 Mirrors: torch/nn/functional.py (``cosine_embedding_loss``, ``hinge_embedding_loss``, ``margin_ranking_loss``,
-``triplet_margin_loss``), aten/src/ATen/native/Loss.cpp
-Leaves out: the functions of the same names in ``torch``, whose reductions are numbers; they are in ``native``.
+``triplet_margin_loss``)
+Leaves out: nothing. The functions of the same names in ``torch`` are ops, whose reductions are numbers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Callable
 from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch.amp._casts import fp32
 from reftorch.nn import _reduction
 from reftorch.nn.functional.loss import _legacy, _reduced
 
@@ -23,7 +22,6 @@ __all__ = [
 
 
 @overridable
-@fp32
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -55,12 +53,11 @@ def hinge_embedding_loss(
 
     Mirrors torch/nn/functional.py, ``hinge_embedding_loss``.
     """
-    short = _VF.where(target != 1, (margin - input).clamp_min(0), 0)
-    return _reduced(short + _VF.where(target != -1, input, 0), _legacy(size_average, reduce, reduction))
+    code = _reduction.get_enum(_legacy(size_average, reduce, reduction))
+    return _VF.hinge_embedding_loss(input, target, margin, code)
 
 
 @overridable
-@fp32
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -96,24 +93,11 @@ def cosine_embedding_loss(
 
     Mirrors torch/nn/functional.py, ``cosine_embedding_loss``.
     """
-    reduction = _legacy(size_average, reduce, reduction)
-    _reduction.get_enum(reduction)
-    dim = target.dim()
-    if dim > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if input1.dim() != dim + 1:
-        raise RuntimeError(
-            f"{dim}D target tensor expects {dim + 1}D input tensors, but found inputs with sizes "
-            f"{list(input1.shape)} and {list(input2.shape)}."
-        )
-    squares = [(x * x).sum(dim) + 1e-12 for x in (input1, input2)]
-    cosine = (input1 * input2).sum(dim) / (squares[0] * squares[1]).sqrt()
-    alike = _VF.where(target == 1, 1 - cosine, 0)
-    return _reduced(alike + _VF.where(target == -1, (cosine - margin).clamp_min(0), 0), reduction)
+    code = _reduction.get_enum(_legacy(size_average, reduce, reduction))
+    return _VF.cosine_embedding_loss(input1, input2, target, margin, code)
 
 
 @overridable
-@fp32
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -146,13 +130,13 @@ def margin_ranking_loss(
 
     Mirrors torch/nn/functional.py, ``margin_ranking_loss``.
     """
+    code = _reduction.get_enum(_legacy(size_average, reduce, reduction))
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    loss = (-target * (input1 - input2) + margin).clamp_min(0)
-    return _reduced(loss, _legacy(size_average, reduce, reduction))
+    return _VF.margin_ranking_loss(input1, input2, target, margin, code)
 
 
 def _triplet(near: Tensor, far: Tensor, far_from_near: Tensor | None, margin: float, reduction: str) -> Tensor:
@@ -171,7 +155,6 @@ def _check_triplet(anchor: Tensor, positive: Tensor, negative: Tensor, margin: f
 
 
 @overridable
-@fp32
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -212,10 +195,10 @@ def triplet_margin_loss(
 
     Mirrors torch/nn/functional.py, ``triplet_margin_loss``.
     """
-    reduction = _legacy(size_average, reduce, reduction)
-    _check_triplet(anchor, positive, negative, margin)
-    near, far = (_VF.pairwise_distance(anchor, other, p, eps) for other in (positive, negative))
-    return _triplet(near, far, _VF.pairwise_distance(positive, negative, p, eps) if swap else None, margin, reduction)
+    code = _reduction.get_enum(_legacy(size_average, reduce, reduction))
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    return _VF.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, code)
 
 
 @overridable

@@ -29,9 +29,10 @@
 
 namespace reftorch::at {
 
-// How Python reaches an op: as a function of the module, a method of Tensor, a function of `_C._nn` or of `_C._linalg`.
+// How Python reaches an op: as a function of the module, a method of Tensor, or a function of `_C._nn`, `_C._linalg` or
+// `_C._special`. An op with none of these is for C++ code; Python reaches it in torch.ops only.
 namespace variants {
-constexpr int FUNCTION = 1, METHOD = 2, NN = 4, LINALG = 8;
+constexpr int NONE = 0, FUNCTION = 1, METHOD = 2, NN = 4, LINALG = 8, SPECIAL = 16;
 }
 
 // The rows that belong to a device, with their devices.
