@@ -61,3 +61,22 @@ Example:
     tensor([0, 2, 1, 3])
 """,
 )
+
+add_docstr(
+    "native_channel_shuffle",
+    """
+Mix the channels of groups as :func:`channel_shuffle` does, without a gradient: PyTorch's kernel for CPUs.
+
+Args:
+    groups: the number of groups of equal size into which the channels are divided.
+
+Shape: the shape of ``input``, (N, C, *).
+
+Raises:
+    RuntimeError: the number of channels is not a multiple of ``groups``.
+
+Example:
+    >>> torch.native_channel_shuffle(torch.arange(4).reshape(1, 4, 1), 2).flatten()
+    tensor([0, 2, 1, 3])
+""",
+)

@@ -14,7 +14,7 @@ from tests.op_db.suite import OpTests
 
 
 class TestRows(OpTests):
-    FAMILIES = "pad_nd padding pixel_shuffle bilinear"
+    FAMILIES = "dropout pad_nd padding pixel_shuffle bilinear"
 
 
 ERRORS: list[tuple[Callable[[Any], Any], type[Exception], str]] = [

@@ -43,3 +43,5 @@ ROWS = [
         apart=(Apart("torch's gradient divides no channels in no groups", says="Value of groups:0"),),
     ),
 ]
+# In torch as here, the kernel for CPUs has no gradient.
+VALUES = [OpInfo("native_channel_shuffle", grouped, dtypes=DTYPES, out=False, gradient=False)]

@@ -273,20 +273,6 @@ LayerOutput run_layer(Cell cell, const Sequences& input, const Hidden& hidden, c
 
 // --- stacks ----------------------------------------------------------------------------------------------------------
 
-// Sets elements to zero with probability p and scales the others, with the draws of torch.dropout.
-Tensor drop(const Tensor& input, double p) {
-  TORCH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
-  if (input.numel() == 0) {
-    return input;
-  }
-  if (p == 1) {
-    return at::mul(input, at::zeros_like(at::detach(input)));
-  }
-  Tensor noise = at::empty_like(at::detach(input));
-  noise = at::bernoulli_(noise, 1 - p);
-  return at::mul(input, at::div_(noise, at::detail::wrapped_scalar_tensor(1 - p)));
-}
-
 // Returns the output of the last layer, and the last states of all layers and directions, stacked: (L, B, H) for each
 // tensor of the state.
 std::pair<Tensor, Hidden> run_stack(Cell cell, Sequences input, TensorList states, TensorList flat_params,
@@ -329,7 +315,7 @@ std::pair<Tensor, Hidden> run_stack(Cell cell, Sequences input, TensorList state
     }
     input.data = directions == 2 ? at::cat(outputs, -1) : outputs[0];
     if (options.dropout != 0 && options.train && i + directions < slices) {
-      input.data = drop(input.data, options.dropout);
+      input.data = at::dropout(input.data, options.dropout, /*train=*/true);
     }
   }
   Hidden last;

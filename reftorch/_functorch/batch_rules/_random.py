@@ -1,7 +1,7 @@
 """The batching rules of random ops, which follow the ``randomness`` of vmap.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesRandomness.cpp
-Leaves out: dropout and rrelu, which are Python functions and draw by the ops here.
+Leaves out: dropout, which draws by the ops here (native/Dropout.cpp), and rrelu, a Python function that does.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def pixel_shuffle(op: Op, args: list[Any], batched: list[Any], size: int) -> Any
     return op(args)
 
 
-@batch_rule("channel_shuffle")
+@batch_rule("channel_shuffle native_channel_shuffle")
 def channel_shuffle(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     """The batch joins the first dimension."""
     input, groups = args

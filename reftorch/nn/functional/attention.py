@@ -13,7 +13,6 @@ from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable_as_called
 from reftorch._utils import scalar_type_name
 from reftorch.amp._casts import lower_precision_fp
-from reftorch.functional import noise
 
 __all__ = ["scaled_dot_product_attention"]
 
@@ -142,5 +141,5 @@ def scaled_dot_product_attention(
         nothing_kept = ~kept.any(-1, keepdim=True)  # softmax would return NaN
         weights = scores.masked_fill(nothing_kept, 0).softmax(-1).masked_fill(nothing_kept, 0)
     if dropout_p > 0:
-        weights = noise.dropout(weights, dropout_p, True)
+        weights = _VF.dropout(weights, dropout_p, True)
     return weights @ value

@@ -3,15 +3,15 @@
 Mirrors: torch/nn/functional.py (``dropout``, ``dropout1d``, ``alpha_dropout``, ...)
 Leaves out: nothing.
 
-The noise is drawn in reftorch/functional/noise.py; this file checks the number of dimensions.
+The noise is drawn in reftorch/functional/_VF.py; this file checks the number of dimensions.
 """
 
 from __future__ import annotations
 
+from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._warnings import warn
-from reftorch.functional import noise
 
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
@@ -47,7 +47,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     Mirrors torch/nn/functional.py, ``dropout``.
     """
     _check_probability(p)
-    return (noise.dropout_ if inplace else noise.dropout)(input, p, training)
+    return (_VF.dropout_ if inplace else _VF.dropout)(input, p, training)
 
 
 @overridable
@@ -74,7 +74,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     Mirrors torch/nn/functional.py, ``alpha_dropout``.
     """
     _check_probability(p)
-    return (noise.alpha_dropout_ if inplace else noise.alpha_dropout)(input, p, training)
+    return (_VF.alpha_dropout_ if inplace else _VF.alpha_dropout)(input, p, training)
 
 
 @overridable
@@ -102,14 +102,14 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     Mirrors torch/nn/functional.py, ``feature_alpha_dropout``.
     """
     _check_probability(p)
-    return (noise.feature_alpha_dropout_ if inplace else noise.feature_alpha_dropout)(input, p, training)
+    return (_VF.feature_alpha_dropout_ if inplace else _VF.feature_alpha_dropout)(input, p, training)
 
 
 def _channels(input: Tensor, p: float, training: bool, inplace: bool, batched: bool) -> Tensor:
     """Drop channels of a batch or of a single example."""
     if not batched:
         input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    result = (noise.feature_dropout_ if inplace else noise.feature_dropout)(input, p, training)
+    result = (_VF.feature_dropout_ if inplace else _VF.feature_dropout)(input, p, training)
     if batched:
         return result
     return result.squeeze_(0) if inplace else result.squeeze(0)

@@ -13,4 +13,4 @@ __all__ = ["bilinear", "channel_shuffle", "linear", "native_channel_shuffle", "p
 linear = _C._nn.linear
 bilinear, channel_shuffle = _VF.bilinear, _VF.channel_shuffle
 pixel_shuffle, pixel_unshuffle = _VF.pixel_shuffle, _VF.pixel_unshuffle
-native_channel_shuffle = channel_shuffle  # PyTorch has a second kernel of the same function in builds for phones
+native_channel_shuffle = _VF.native_channel_shuffle
