@@ -203,7 +203,7 @@ def all_that_exist(name):
     made = [each for location in ops.starts(name) if (each := made_at(location))]
     if made:
         return made
-    for location in ops.others(name):
+    for location in ops.others(name, library_file()):
         first = made_at(location)
         if first:
             return [first]

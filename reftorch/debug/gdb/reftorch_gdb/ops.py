@@ -47,16 +47,25 @@ def starts(name):
     return []
 
 
-def others(name):
+def others(name, library):
     """Return further locations to try, in this order: a kernel, a function of at::native, any function, FILE:LINE."""
     # The unqualified name is tried too, because kernels are in an anonymous namespace.
     locations = [name, name.split("::")[-1]]
     op = name.split(".")[0]
     if op.isidentifier() and not is_line(name):
-        # Without -qualified, gdb would search every namespace, which takes seconds.
-        native = [f"-qualified -function reftorch::at::native::{op}{suffix}" for suffix in ("", "_out")]
-        locations = [op + "_kernel", *native, name]
+        # gdb needs seconds to find out that at::native has no such function, and would search every namespace without
+        # -qualified. So gdb is asked only for the functions that the library's file names.
+        native = [each for each in (op, f"{op}_out") if is_native(each, library)]
+        locations = [op + "_kernel", *(f"-qualified -function reftorch::at::native::{each}" for each in native), name]
     return locations
+
+
+def is_native(function, library):
+    """Return whether a library has a function of this name in the namespace at::native."""
+    if library is None:
+        return False
+    with open(library, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(f"_ZN8reftorch2at6native{len(function)}{function}".encode()) >= 0
 
 
 def nearest(name, library):
