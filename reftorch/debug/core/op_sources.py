@@ -170,8 +170,17 @@ def registry() -> dict[str, Any]:
 
 def registrations(op: str) -> dict[str, dict[str, Any]]:
     """The overloads of an op and of its in-place form, by its name without overload."""
-    wanted = {f"aten::{op}", f"aten::{op}_"}
-    return {name: each for name, each in registry()["ops"].items() if name.split(".")[0] in wanted}
+    both = (f"aten::{op}", f"aten::{op}_")
+    return {name: registry()["ops"][name] for base in both for name in overloads().get(base, [])}
+
+
+@cache
+def overloads() -> dict[str, list[str]]:
+    """The full names of the overloads of each op, by its name without overload."""
+    names: dict[str, list[str]] = {}
+    for name in registry()["ops"]:
+        names.setdefault(name.split(".")[0], []).append(name)
+    return names
 
 
 def definitions(op: str) -> list[Definition]:
@@ -187,18 +196,31 @@ def alias_of(op: str) -> str:
 
 
 @cache
+def symbol_table() -> Any:
+    """The symbols of the library. It is asked for all functions of registrations at once, because each call of
+    addr2line reads the library anew.
+
+    Raises:
+        RuntimeError, ImportError: there is neither addr2line nor gdb.
+    """
+    table = module("symbols").SymbolTable(registry()["library"])
+    table.look_up(
+        {
+            place["offset"]
+            for op in registry()["ops"].values()
+            for kernel in op["kernels"]
+            for place in (kernel, *(p for _, devices in kernel["stubs"] for p in devices.values()))
+            if "offset" in place and place["library"] == kernel.get("library")
+        }
+    )
+    return table
+
+
+@cache
 def located(offset: int, function: str, file: str, line: int) -> Function:
     """The function at an offset in the library: where its debug information has it, or else where it is registered."""
-    symbols = module("symbols").SymbolTable(registry()["library"])
-    all_offsets = {
-        place["offset"]
-        for op in registry()["ops"].values()
-        for kernel in op["kernels"]
-        for place in (kernel, *(p for _, devices in kernel["stubs"] for p in devices.values()))
-        if "offset" in place and place["library"] == kernel.get("library")
-    }
     try:
-        found = symbols.look_up(all_offsets | {offset})[offset]
+        found = symbol_table().look_up({offset})[offset]
     except (RuntimeError, ImportError):  # neither addr2line nor gdb; inside gdb, no package to look for a gdb
         return Function(plain(function), here(file), line)
     if not found.file:
