@@ -70,7 +70,7 @@ CALLS: dict[str, Callable[[str, str], Any]] = {
     "linalg.householder_product": lambda a, b: torch.linalg.householder_product(ones(a, 2, 2), ones(b, 2)),
     "cholesky_solve": lambda a, b: torch.cholesky_solve(ones(a, 2, 2), ones(b, 2, 2)),
     "ormqr": lambda a, b: torch.ormqr(ones(a, 2, 2), ones(a, 2), ones(b, 2, 2)),
-    "scaled_dot_product_attention": lambda a, b: F.scaled_dot_product_attention(
+    "_scaled_dot_product_attention_math": lambda a, b: torch._scaled_dot_product_attention_math(
         ones(a, 1, 2, 2), ones(b, 1, 2, 2), ones(b, 1, 2, 2)
     ),
     "bilinear": lambda a, b: F.bilinear(ones(a, 2, 2), ones(b, 2, 2), ones(b, 2, 2, 2)),
@@ -115,6 +115,17 @@ def test_an_index_for_writing_along_a_dimension_may_not(op: str, real_torch: Any
 def test_two_devices_are_refused(op: str, places: tuple[str, str]) -> None:
     with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device, but "):
         CALLS[op](*places)
+
+
+@pytest.mark.parametrize("places", [("cpu", "meta"), ("meta", "cpu")], ids="-".join)
+def test_attention_names_all_three_devices(places: tuple[str, str], real_torch: Any) -> None:
+    messages = []
+    for lib in (torch, real_torch):
+        a, b = (lib.ones(1, 2, 2, device=place) for place in places)
+        with pytest.raises(RuntimeError) as error:
+            lib.nn.functional.scaled_dot_product_attention(a, b, b)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
 
 
 @pytest.mark.parametrize("op", CALLS)

@@ -103,7 +103,7 @@ static Tensor combinations_of_places(int64_t n, int64_t r, bool with_replacement
     const int64_t end = with_replacement ? n : n - r + k;
     const Tensor ways = at::sub(integer(end), first);
     const int64_t total = number_of_combinations(with_replacement ? n : end, k, with_replacement);
-    const Tensor parent = at::repeat_interleave(ways, total);
+    const Tensor parent = at::repeat_interleave(ways, std::optional<int64_t>(total)); // as many copies as `ways` says
     const Tensor start = at::sub(at::cumsum(ways, 0), ways);
     const Tensor next = at::add(at::sub(count_up(total, device), at::index_select(start, 0, parent)),
                                 at::index_select(first, 0, parent));

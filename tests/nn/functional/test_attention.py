@@ -54,11 +54,6 @@ ERRORS: dict[str, Callable] = {
 }
 # The type of the error is torch's, and the message says more, or says the same better.
 OWN_WORDS: dict[str, str] = {
-    # torch calls the dtype by its name in C++, long int
-    "mask of integers": (
-        "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: long "
-        "and  query.dtype: double instead."
-    ),
     # torch's sentence lacks its last word
     "heads": "Number of heads in key and value must divide the number of heads in query",
 }

@@ -33,19 +33,6 @@ void softmax_strided(scalar_t* out, const scalar_t* in, int64_t n, int64_t step)
   }
 }
 
-// e^x for x <= 0, as in vec_exp, but 2^n in one factor: results below 2^-126, among them all subnormal numbers, are 0.
-// Like the functions of VectorMath.h, this one is called for each element and does not report to the call tree.
-VECTOR_MATH __attribute__((no_instrument_function)) float exp_of_negative(float x) {
-  constexpr float kShift = 12582912.f + 127.f;
-  const float sum = x * 1.44269504088896341f + kShift, n = sum - kShift;
-  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-  const float p = exp_minus_one_series(r) + 1.f;
-  return x < -87.3f ? 0.f : p * pow2_of_low_bits(bits_of(sum));
-}
-VECTOR_MATH __attribute__((no_instrument_function)) double exp_of_negative(double x) {
-  return vec_exp(x);
-}
-
 constexpr int64_t kShort = 16; // a shorter row does not fill a vector
 
 // Rows of n < kShort dense elements: the exponentials of many rows are computed in one pass.

@@ -76,6 +76,15 @@ VECTOR_MATH float vec_exp(float x) {
   return x > kMax ? kInf : x < kMin ? 0.f : power;
 }
 
+// e^x for x <= 0, as in vec_exp, but 2^n in one factor: results below 2^-126, among them all subnormal numbers, are 0.
+VECTOR_MATH float exp_of_negative(float x) {
+  constexpr float kShift = 12582912.f + 127.f;
+  const float sum = x * 1.44269504088896341f + kShift, n = sum - kShift;
+  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  const float p = exp_minus_one_series(r) + 1.f;
+  return x < -87.3f ? 0.f : p * pow2_of_low_bits(bits_of(sum));
+}
+
 VECTOR_MATH double pow2i_double(int32_t n) {
   const int64_t bits = (int64_t(n) + 1023) << 52;
   double f;
@@ -101,6 +110,9 @@ VECTOR_MATH double vec_exp(double x) {
   const double p = exp_minus_one_series(r) + 1.;
   const int32_t exponent = x == x ? static_cast<int32_t>(n) : 0, half = exponent >> 1;
   return p * pow2i_double(half) * pow2i_double(exponent - half);
+}
+VECTOR_MATH double exp_of_negative(double x) {
+  return vec_exp(x);
 }
 
 // tanh x = (1 - e^-2|x|) / (1 + e^-2|x|). This formula loses digits near zero, where an odd polynomial (tanhf in

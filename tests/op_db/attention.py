@@ -1,0 +1,113 @@
+"""Rows of scaled dot-product attention.
+
+Mirrors: torch/testing/_internal/common_methods_invocations.py (sample_inputs_scaled_dot_product_attention)
+Leaves out: complex inputs.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.op_db.core import FLOATS, Inputs, OpInfo, Sample
+from tests.op_db.samples.factories import seeded
+
+
+def attends(make: Inputs) -> Iterator[Sample]:
+    few = (make(1, 1, 2, 2), make(1, 1, 3, 2), make(1, 1, 3, 2))
+    yield Sample(few)
+    yield Sample(few, {"is_causal": True})
+    heads = (make(2, 2, 4, 3), make(2, 2, 5, 3), make(2, 2, 5, 3))
+    yield Sample(heads, {"scale": -0.5})
+    yield Sample(heads, {"is_causal": True, "scale": 0.5})
+    for mask in (make(4, 5, dtype="bool"), make(2, 1, 1, 5, dtype="bool"), make(2, 2, 4, 5), make(3, 4, 5)):
+        yield Sample((*heads, mask))
+    yield Sample((make(2, 4, 3, 2, layout="transposed"), make(2, 4, 3, 2), make(2, 4, 3, 2)))
+    yield Sample((make(1, 4, 2, 3), make(1, 2, 3, 3), make(1, 2, 3, 3)), {"enable_gqa": True})
+    yield Sample((make(2, 4, 3), make(2, 5, 3), make(2, 5, 2)))  # in small operations, as the next ones
+    yield Sample((make(2, 3), make(5, 3), make(5, 3)), {"is_causal": True})
+    yield Sample((make(2, 3), make(5, 3), make(5, 3), make(2, 5, dtype="bool")))
+    yield Sample((make(1, 1, 2, 2), make(1, 1, 3, 2), make(1, 1, 3, 3)))
+    yield Sample((make(1, 2, 2, 2), make(1, 2, 0, 2), make(1, 2, 0, 2)))
+    yield Sample((make(2, 3), make(5, 3), make(5, 3), make(2, 5), 0.0, True))
+    yield Sample((make(2, 3), make(5, 2), make(5, 3)))
+    yield Sample((make(3), make(3), make(3)))
+    yield Sample((make(2, 3), make(5, 3), make(5, 3), make(2, 5, dtype="int32")))
+
+
+def in_small_operations(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(2, 3), make(2, 3), make(2, 2)))
+    yield Sample((make(2, 2, 3), make(2, 4, 3), make(2, 4, 2), make(2, 4)))
+    yield Sample((make(2, 2, 3), make(2, 4, 3), make(2, 4, 2)), {"is_causal": True, "scale": -2.0})
+    yield Sample((make(2, 2, 3), make(2, 4, 3), make(2, 4, 2), None, 0.5))
+    yield Sample((make(2, 2, 3), make(1, 4, 3), make(1, 4, 2)), {"enable_gqa": True})
+    yield Sample((make(2, 3), make(2, 3), make(2, 3), make(2, 2), 0.0, True))
+
+
+def by_tiles(make: Inputs) -> Iterator[Sample]:
+    if make.dtype in ("float16", "bfloat16"):  # torch rounds logsumexp too, ours is computed in float32
+        return
+    few = (make(1, 1, 2, 2), make(1, 1, 3, 2), make(1, 1, 3, 2))
+    yield Sample(few)
+    yield Sample(few, {"is_causal": True, "scale": 0.3})
+    yield Sample((make(2, 2, 4, 3), make(2, 2, 5, 3), make(2, 2, 5, 3)), {"attn_mask": make(4, 5)})
+    yield Sample((make(1, 4, 2, 3), make(1, 2, 3, 3), make(1, 2, 3, 3)))
+    yield Sample((make(1, 1, 70, 3), make(1, 1, 70, 3), make(1, 1, 70, 3)), {"is_causal": True})
+    yield Sample((make(1, 1, 3, 2), make(1, 1, 600, 2), make(1, 1, 600, 2)))
+    yield Sample((make(2, 3), make(2, 3), make(2, 3)))
+    yield Sample((make(1, 1, 2, 2), make(1, 1, 3, 2), make(1, 1, 3, 1)))
+    yield Sample((*few, 0.5))
+    yield Sample(few, {"attn_mask": make(2, 3, dtype="bool")})
+    yield Sample(few, {"attn_mask": make(1, 2, 3)})
+
+
+def backwards(make: Inputs) -> Iterator[Sample]:
+    if make.dtype in ("float64", "float32"):
+        for L, S, causal in ((2, 3, False), (70, 70, True), (3, 600, False)):
+            grad, query = make(1, 1, L, 2), make(1, 1, L, 2)
+            yield Sample((grad, query, make(1, 1, S, 2), make(1, 1, S, 2), causal, None))
+        yield Sample((make(1, 4, 2, 3), make(1, 4, 2, 3), make(1, 2, 5, 3), make(1, 2, 5, 3), False, make(2, 5)))
+
+
+def backward(lib: Any, grad: Any, query: Any, key: Any, value: Any, is_causal: bool, mask: Any) -> Any:
+    """The backward reads results of the forward, so the row calls both."""
+    output, logsumexp = lib._scaled_dot_product_flash_attention_for_cpu(
+        query, key, value, is_causal=is_causal, attn_mask=mask
+    )
+    op = lib.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
+    return op(grad, query, key, value, output.detach(), logsumexp.detach(), 0.0, is_causal, attn_mask=mask)
+
+
+def safe(make: Inputs) -> Iterator[Sample]:
+    for dim in (0, -1):
+        yield Sample((make(2, 3), dim))
+        yield Sample((make(3, 2, 2, layout="transposed"), dim))
+    yield Sample((make.of([-float("inf"), -float("inf")], [0, -float("inf")]), -1))
+    yield Sample((make(), 0))
+    yield Sample((make(2, 3), 2))
+
+
+# torch has no second gradient of its kernel, and ours is held by gradcheck.
+ATTENTION: dict[str, Any] = {
+    "dtypes": FLOATS[:2],
+    "out": False,
+    "low": -2,
+    "high": 2,
+    "rtol": 1e-4,
+    "torch_gradient": False,
+}
+ROWS = [
+    OpInfo("scaled_dot_product_attention", attends, **ATTENTION),
+    OpInfo(
+        "_scaled_dot_product_attention_math",
+        in_small_operations,
+        call=seeded("_scaled_dot_product_attention_math"),
+        **ATTENTION,
+    ),
+    OpInfo("_scaled_dot_product_flash_attention_for_cpu", by_tiles, **ATTENTION),
+    OpInfo("_safe_softmax", safe, out=False),
+]
+VALUES = [
+    OpInfo(
+        "_scaled_dot_product_flash_attention_for_cpu_backward", backwards, call=backward, gradient=False, **ATTENTION
+    ),
+    OpInfo("_fused_sdp_choice", attends, **{**ATTENTION, "gradient": False}),
+]
