@@ -6,6 +6,7 @@
 #include <ATen/Functions.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #if defined(__SSE__)
@@ -36,6 +37,13 @@ bool Context::setFlushDenormal(bool on) {
   constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040; // bits of the control register MXCSR
   const unsigned bits = kFlushToZero | kDenormalsAreZero;
   _mm_setcsr(on ? _mm_getcsr() | bits : _mm_getcsr() & ~bits);
+  return true;
+#elif defined(__aarch64__)
+  constexpr uint64_t kFlushToZero = uint64_t(1) << 24; // bit FZ of the control register FPCR: both operands and results
+  uint64_t bits = 0;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(bits));
+  bits = on ? bits | kFlushToZero : bits & ~kFlushToZero;
+  __asm__ volatile("msr fpcr, %0" ::"r"(bits));
   return true;
 #else
   (void)on;

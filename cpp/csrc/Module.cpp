@@ -121,7 +121,7 @@ static void init_context(py::module_& m) {
       },
       py::arg("mode"),
       "Treat denormal floats (too small for the normal format) as zero, on this thread.\n\n"
-      "Arithmetic on denormal numbers is slow. Returns whether the processor has this setting (x86 has it).\n\n"
+      "Arithmetic on denormal numbers is slow. Returns whether the processor can do so (x86 and arm64 can).\n\n"
       "Example:\n    >>> import reftorch as torch\n    >>> _ = torch.set_flush_denormal(True)\n"
       "    >>> torch.tensor([1e-39]) * 1\n    tensor([0.])\n    >>> _ = torch.set_flush_denormal(False)\n\n"
       "Mirrors torch/csrc/Module.cpp, ``THPModule_setFlushDenormal``.");
