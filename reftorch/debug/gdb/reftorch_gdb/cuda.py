@@ -118,6 +118,9 @@ def saved_registers(thread):
 def backtrace(thread):
     if int(thread["state"]) not in WAITING:
         raise gdb.GdbError("cuda bt: this thread does not wait; `cuda threads` says which do")
+    processor = gdb.selected_frame().architecture().name()
+    if processor != "i386:x86-64":
+        raise gdb.GdbError(f"cuda bt: reads the registers of x86-64, and this is {processor}; `cuda threads` works")
     here = {n: int(gdb.parse_and_eval(f"(unsigned long)${n}")) for n in REGISTERS}
     try:
         for name, value in saved_registers(thread).items():
