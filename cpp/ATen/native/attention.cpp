@@ -201,6 +201,9 @@ std::tuple<Tensor, Tensor> flash_attention(const Tensor& query, const Tensor& ke
   const Tensor output = at::empty_like(query, dtype);
   const Tensor logsumexp =
       at::transpose(detail::empty_generic({query.size(0), query.size(2), query.size(1)}, dtype, query.device()), 1, 2);
+  if (query.numel() == 0 || key.numel() == 0) {
+    return {at::zeros_like(query), at::zeros_like(logsumexp)};
+  }
   flash_attention_stub(query.device().type(), output, logsumexp, ready(query, dtype), ready(key, dtype),
                        ready(value, dtype), broadcast_mask(attn_mask, query, key, dtype),
                        AttentionOptions{is_causal, scale_of(query, scale)});
@@ -225,10 +228,12 @@ std::tuple<Tensor, Tensor, Tensor> flash_attention_backward(const Tensor& grad_o
   for (Tensor* grad : {&grad_query, &grad_key, &grad_value}) {
     at::zero_(*grad);
   }
-  flash_attention_backward_stub(query.device().type(), grad_query, grad_key, grad_value, ready(grad_out, dtype),
-                                ready(query, dtype), ready(key, dtype), ready(value, dtype), ready(out, dtype),
-                                at::to(logsumexp, dtype), broadcast_mask(attn_mask, query, key, dtype),
-                                AttentionOptions{is_causal, scale_of(query, scale)});
+  if (query.numel() != 0 && key.numel() != 0) {
+    flash_attention_backward_stub(query.device().type(), grad_query, grad_key, grad_value, ready(grad_out, dtype),
+                                  ready(query, dtype), ready(key, dtype), ready(value, dtype), ready(out, dtype),
+                                  at::to(logsumexp, dtype), broadcast_mask(attn_mask, query, key, dtype),
+                                  AttentionOptions{is_causal, scale_of(query, scale)});
+  }
   const ScalarType given = query.scalar_type();
   return {at::to(grad_query, given), at::to(grad_key, given), at::to(grad_value, given)};
 }

@@ -20,7 +20,13 @@ namespace {
 
 using cpublas::TransposeType;
 
-constexpr int64_t kQueries = 64, kKeys = 512; // the size of a tile
+constexpr int64_t kKeys = 512, kMaxQueries = 128; // the most keys and queries of a tile
+
+// A tile of few queries leaves out more of the keys that follow, where attention is causal. Otherwise larger products
+// are faster.
+int64_t queries_of_tile(bool is_causal) {
+  return is_causal ? 32 : kMaxQueries;
+}
 
 // --- rows of a tile --------------------------------------------------------------------------------------------------
 
@@ -152,18 +158,20 @@ void attend(const Head<T>& output, T* logsumexp, int64_t logsumexp_stride, int64
             const Head<T>& query, const Head<T>& key, const Head<T>& value, int64_t S, int64_t E, const Tensor& mask,
             int64_t b, int64_t h, const AttentionOptions& options, T* scores) {
   constexpr T kLeast = -std::numeric_limits<T>::infinity();
-  T largest[kQueries], sum[kQueries]; // of the keys so far
+  T largest[kMaxQueries], sum[kMaxQueries]; // of the keys so far
   std::fill_n(largest, rows, kLeast);
-  std::fill_n(sum, rows, T(0));
   for_each_tile(i, rows, S, options.is_causal, [&](const Tile& t) {
     score_tile(scores, t, query, key, E, mask, b, h, options);
     for (int64_t r = 0; r < rows; r++) {
       T* const row = scores + r * t.columns;
       const T now = largest_of(row, t.columns, largest[r]);
       const T from = now == kLeast ? T(0) : now; // no key yet: all exponentials are 0
-      const T factor = std::exp(largest[r] - from);
-      sum[r] = sum[r] * factor + exponentials(row, t.columns, from);
-      if (t.j > 0 && factor != T(1)) {
+      const T power_sum = exponentials(row, t.columns, from);
+      if (t.j == 0) {
+        sum[r] = power_sum;
+      } else {
+        const T factor = std::exp(largest[r] - from);
+        sum[r] = sum[r] * factor + power_sum;
         scale_row(output.at(i + r), E, factor);
       }
       largest[r] = now;
@@ -184,13 +192,14 @@ template <typename T>
 void attend_all(const Tensor& output, const Tensor& logsumexp, const Tensor& query, const Tensor& key,
                 const Tensor& value, const Tensor& mask, const AttentionOptions& options) {
   const int64_t B = query.size(0), H = query.size(1), L = query.size(2), E = query.size(3);
-  const int64_t S = key.size(2), shared = H / key.size(1), blocks = (L + kQueries - 1) / kQueries;
-  parallel_for(0, B * H * blocks, grain_of(kQueries * S * E), [&](int64_t lo, int64_t hi) {
-    Scratch<T> scores(std::min(L, kQueries) * std::min(S, kKeys));
+  const int64_t S = key.size(2), shared = H / key.size(1), size = queries_of_tile(options.is_causal);
+  const int64_t blocks = (L + size - 1) / size;
+  parallel_for(0, B * H * blocks, grain_of(size * S * E), [&](int64_t lo, int64_t hi) {
+    Scratch<T> scores(std::min(L, size) * std::min(S, kKeys));
     for (int64_t n = lo; n < hi; n++) {
-      const int64_t i = n % blocks * kQueries, h = n / blocks % H, b = n / blocks / H, g = h / shared;
+      const int64_t i = n % blocks * size, h = n / blocks % H, b = n / blocks / H, g = h / shared;
       T* const sums = logsumexp.data_ptr<T>() + b * logsumexp.strides()[0] + h * logsumexp.strides()[1];
-      attend<T>(head_of<T>(output, b, h), sums, logsumexp.strides()[2], i, std::min(kQueries, L - i),
+      attend<T>(head_of<T>(output, b, h), sums, logsumexp.strides()[2], i, std::min(size, L - i),
                 head_of<T>(query, b, h), head_of<T>(key, b, g), head_of<T>(value, b, g), S, E, mask, b, h, options,
                 scores.begin());
     }
@@ -215,9 +224,10 @@ void attend_backward_all(const Tensor& grad_query, const Tensor& grad_key, const
   constexpr TransposeType kNo = TransposeType::NoTranspose, kYes = TransposeType::Transpose;
   const int64_t B = query.size(0), H = query.size(1), L = query.size(2), E = query.size(3);
   const int64_t G = key.size(1), S = key.size(2), shared = H / G;
+  const int64_t size = queries_of_tile(options.is_causal);
   const T scale = T(options.scale);
   parallel_for(0, B * G, grain_of(L * S * E), [&](int64_t lo, int64_t hi) {
-    const int64_t room = std::min(L, kQueries) * std::min(S, kKeys);
+    const int64_t room = std::min(L, size) * std::min(S, kKeys);
     Scratch<T> weights(room), grads(room);
     for (int64_t n = lo; n < hi; n++) {
       const int64_t b = n / G, g = n % G;
@@ -227,9 +237,9 @@ void attend_backward_all(const Tensor& grad_query, const Tensor& grad_key, const
         const Head<T> q = head_of<T>(query, b, h), o = head_of<T>(output, b, h);
         const Head<T> dq = head_of<T>(grad_query, b, h), dout = head_of<T>(grad_output, b, h);
         const T* const sums = logsumexp.data_ptr<T>() + b * logsumexp.strides()[0] + h * logsumexp.strides()[1];
-        for (int64_t i = 0; i < L; i += kQueries) {
-          const int64_t rows = std::min(kQueries, L - i);
-          T inner[kQueries];
+        for (int64_t i = 0; i < L; i += size) {
+          const int64_t rows = std::min(size, L - i);
+          T inner[kMaxQueries];
           for (int64_t r = 0; r < rows; r++) {
             inner[r] = dot_of_rows(dout.at(i + r), o.at(i + r), E);
           }
