@@ -63,7 +63,7 @@ class Argument(NamedTuple):
 
     @property
     def is_out(self) -> bool:
-        return "!" in self.type and self.name != "self"
+        return "!" in self.type and self.name not in ("self", "noise")
 
 
 class Schema(NamedTuple):

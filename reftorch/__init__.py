@@ -170,8 +170,7 @@ from reftorch.functional import (
 )
 from reftorch.functional.gradients import gradient, unravel_index
 from reftorch.functional.histograms import histogram, histogramdd
-from reftorch.functional.noise import rrelu, rrelu_
-from reftorch.functional.norms import cdist, frobenius_norm, norm_except_dim, nuclear_norm
+from reftorch.functional.norms import cdist, frobenius_norm, nuclear_norm
 from reftorch.functional.products import chain_matmul, einsum, tensordot
 from reftorch.functional.segments import segment_reduce
 from reftorch.functional.shapes import (

@@ -179,3 +179,93 @@ Example:
     tensor([0., 0., 1.])
 """,
 )
+
+add_docstr(
+    "_prelu_kernel",
+    r"""
+Return :math:`x` where it is positive, and :math:`w x` elsewhere: the op of :func:`prelu`, whose weight broadcasts.
+
+Args:
+    weight: :math:`w`, which broadcasts to the shape of ``input``.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch._prelu_kernel(torch.tensor([-2.0, 3.0]), torch.tensor([0.1]))
+    tensor([-0.2000,  3.0000])
+""",
+)
+
+add_docstr(
+    "_prelu_kernel_backward",
+    """
+Return the gradients of :func:`_prelu_kernel` for ``input`` and for its weight, the latter before it is summed.
+
+Shape: both have the shape of ``input``.
+
+Example:
+    >>> torch.ops.aten._prelu_kernel_backward(torch.ones(2), torch.tensor([-2.0, 3.0]), torch.tensor([0.1]))
+    (tensor([0.1000, 1.0000]), tensor([-2.,  0.]))
+""",
+)
+
+add_docstr(
+    "rrelu",
+    r"""
+Multiply negative elements by a random slope: :math:`\max(0, x) + a \min(0, x)`.
+
+Args:
+    lower: the lower bound of :math:`a`.
+    upper: the upper bound of :math:`a`.
+    training: whether to draw :math:`a` for each element; otherwise it is the mean of its bounds.
+
+Shape: the shape of ``input``.
+
+Raises:
+    RuntimeError: ``lower > upper``.
+
+Example:
+    >>> torch.rrelu(torch.tensor([-8.0, 1.0]), 0.25, 0.75)
+    tensor([-4.,  1.])
+""",
+)
+
+add_docstr(
+    "rrelu_with_noise",
+    """
+Return :func:`rrelu`, and write the slopes to ``noise`` if they are drawn: backward reads them.
+
+Args:
+    noise: a tensor of the shape and dtype of ``input``, which gets the slopes.
+    lower: the lower bound of the slopes.
+    upper: the upper bound of the slopes.
+    training: whether to draw the slopes.
+
+Shape: the shape of ``input``.
+
+Raises:
+    RuntimeError: ``noise`` has another shape.
+
+Example:
+    >>> x = torch.tensor([-8.0, 1.0])
+    >>> noise = torch.empty(2)
+    >>> torch._C._nn.rrelu_with_noise(x, noise, 0.5, 0.5, True)
+    tensor([-4.,  1.])
+    >>> noise
+    tensor([0.5000, 1.0000])
+""",
+)
+
+add_docstr(
+    "rrelu_with_noise_backward",
+    """
+Return the gradient of :func:`rrelu_with_noise` for ``input``.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> x, noise = torch.tensor([-8.0, 1.0]), torch.tensor([0.5, 1.0])
+    >>> torch.ops.aten.rrelu_with_noise_backward(torch.ones(2), x, noise, 0.25, 0.75, True, False)
+    tensor([0.5000, 1.0000])
+""",
+)

@@ -114,3 +114,72 @@ Example:
     tensor([5.0000, 1.0000, 4.2426])
 """,
 )
+
+add_docstr(
+    "_cdist_backward",
+    """
+Return the gradient of :func:`_cdist_forward` for ``x1``.
+
+Args:
+    cdist: the distances.
+
+Shape: the shape of ``x1``, with the batch dimensions of both.
+
+Example:
+    >>> x, y = torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0]])
+    >>> torch.ops.aten._cdist_backward(torch.ones(1, 1), x, y, 2.0, torch.cdist(x, y))
+    tensor([[-0.6000, -0.8000]])
+""",
+)
+
+add_docstr(
+    "_euclidean_dist",
+    r"""
+Return the Euclidean distances of all pairs of rows, from a matrix product: the op of :func:`cdist` for many points.
+
+Shape: (\*, n, m) for (\*, n, d) and (\*, m, d).
+
+Example:
+    >>> torch._euclidean_dist(torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0]]))
+    tensor([[5.]])
+""",
+)
+
+add_docstr(
+    "_pdist_forward",
+    """
+Return the distances between all pairs of rows: the op of :func:`pdist`.
+
+Args:
+    input: (n, m), contiguous.
+    p: the order of the norm, 0 or more.
+
+Shape: (n (n - 1) / 2).
+
+Raises:
+    RuntimeError: ``input`` is not contiguous.
+
+Example:
+    >>> torch.ops.aten._pdist_forward(torch.tensor([[0.0], [1.0], [3.0]]))
+    tensor([1., 3., 2.])
+""",
+)
+
+add_docstr(
+    "_pdist_backward",
+    """
+Return the gradient of :func:`_pdist_forward` for ``input``.
+
+Args:
+    pdist: the distances.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> x = torch.tensor([[0.0], [1.0], [3.0]])
+    >>> torch.ops.aten._pdist_backward(torch.ones(3), x, 2.0, torch.pdist(x))
+    tensor([[-2.],
+            [ 0.],
+            [ 2.]])
+""",
+)

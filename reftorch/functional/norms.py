@@ -1,7 +1,6 @@
 """Norms under their older names, and the distances of all pairs of points.
 
-Mirrors: torch/functional.py (cdist), aten/src/ATen/native/LinearAlgebra.cpp (nuclear_norm, frobenius_norm),
-aten/src/ATen/native/WeightNorm.cpp (norm_except_dim)
+Mirrors: torch/functional.py (cdist), aten/src/ATen/native/LinearAlgebra.cpp (nuclear_norm, frobenius_norm)
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable, overridable_as_called
 from reftorch._warnings import warn
 
-__all__ = ["cdist", "frobenius_norm", "norm", "norm_except_dim", "nuclear_norm"]
+__all__ = ["cdist", "frobenius_norm", "norm", "nuclear_norm"]
 
 
 @overridable_as_called
@@ -74,29 +73,6 @@ def _warn_old(name: str, instead: str) -> None:
         f"at::{name} is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch "
         f"release. Please use `{instead}` instead",
     )
-
-
-@overridable_as_called
-def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """Return the norms of the slices along ``dim``. The other dimensions are reduced and keep size 1.
-
-    Args:
-        v: floats.
-        pow: the order of the norm.
-        dim: the dimension that is not reduced, the first or the last; -1 is the norm of all elements.
-
-    Example:
-        >>> import reftorch as torch
-        >>> torch.norm_except_dim(torch.tensor([[3.0, 4.0], [0.0, 2.0]]), 2, 0)
-        tensor([[5.],
-                [2.]])
-
-    Mirrors aten/src/ATen/native/WeightNorm.cpp, ``norm_except_dim``.
-    """
-    if dim == -1:
-        return _VF.norm(v, pow)
-    others = [d for d in range(v.dim()) if d != dim % v.dim()]
-    return _VF.norm(v, pow, others, True) if others else v.abs()
 
 
 _DISTANCE_MODES = {

@@ -26,6 +26,7 @@ DEPENDS_ON_ELEMENTS = {
         ["_local_scalar_dense", "allclose", "is_nonzero", "one_hot", "narrow.Tensor",
          "tensor_split.tensor_indices_or_sections", "repeat_interleave.self_Tensor", "repeat_interleave.Tensor",
          "rnn_tanh.data", "rnn_relu.data", "gru.data", "lstm.data", "ctc_loss.Tensor",
+         "_pack_padded_sequence", "_pack_padded_sequence_backward", "_pad_packed_sequence",
          "linspace.Tensor_Tensor",
          "linspace.Tensor_Scalar", "linspace.Scalar_Tensor", "logspace.Tensor_Tensor", "logspace.Tensor_Scalar",
          "logspace.Scalar_Tensor"],

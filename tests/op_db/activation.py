@@ -141,6 +141,33 @@ FUNCTIONS = [
     for name, options in OPTIONS.items()
 ]
 
+
+def slopes(make: Inputs) -> Iterator[Sample]:
+    for training in (True, False):
+        yield Sample((make(4, 3), 0.25, 0.75, training))
+        yield Sample((make(3, 4, layout="transposed"), 0.1, 0.1, training))
+    yield Sample((make(4, 3),))
+
+
+def seeded(name: str) -> Callable[..., Any]:
+    def call(lib: Any, *args: Any) -> Any:
+        lib.manual_seed(3)
+        return getattr(lib, name)(*args)
+
+    return call
+
+
+def rrelu_backward(lib: Any, grad: Any, x: Any, noise: Any, *args: Any) -> Any:
+    return backward_op(lib, "rrelu_with_noise_backward")(grad, x, noise.detach(), *args)
+
+
+def with_noise(lib: Any, x: Any, *args: Any) -> Any:
+    """The result and the slopes, if they are written."""
+    lib.manual_seed(3)
+    noise = lib.zeros_like(x.detach(), memory_format=lib.contiguous_format)
+    return lib._C._nn.rrelu_with_noise(x, noise, *args), noise
+
+
 ROWS = [
     *FUNCTIONS,
     OpInfo("log_sigmoid_forward", elementwise, call=called("log_sigmoid_forward")),
@@ -162,6 +189,23 @@ ROWS = [
         leaks,
         dtypes=FLOATS,
         apart=(STRIDE_OF_ONE,),
+    ),
+    OpInfo("_prelu_kernel", two_alike),
+    OpInfo(
+        "_prelu_kernel_backward",
+        lambda make: [Sample((make(2, 3), make(2, 3), make(2, 3))), Sample((make(301), make(301), make(301)))],
+        call=called("_prelu_kernel_backward"),
+    ),
+    OpInfo("rrelu", slopes, call=seeded("rrelu")),
+    OpInfo("rrelu_with_noise", slopes, call=with_noise, out=False),
+    OpInfo(
+        "rrelu_with_noise_backward",
+        lambda make: [
+            Sample((make(2, 3), make(2, 3), Input(np.full((2, 3), 0.5), make.dtype), 0.25, 0.75, training, False))
+            for training in (True, False)
+        ],
+        call=rrelu_backward,
+        gradcheck=False,  # differences see the slopes, too
     ),
     smooth("relu", ref=lambda x: np.maximum(x, 0)),
     OpInfo("threshold", with_threshold, dtypes=(*FLOATS, *INTEGERS)),

@@ -5,11 +5,13 @@ Leaves out: complex inputs.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from tests.op_db.core import FLOATS, INF, STRIDE_OF_ONE, Apart, Input, Inputs, Sample
+from tests.op_db.core import FLOATS, INF, STRIDE_OF_ONE, Apart, Input, Inputs, OpInfo, Sample
 from tests.op_db.samples.reduce import reduction
+from tests.op_db.samples.unary import backward_op
 
 
 def all_pairs(make: Inputs) -> Iterator[Sample]:
@@ -65,6 +67,28 @@ def differs_by_nan(sample: Sample) -> bool:
 
 NO_NAN = Apart("torch's largest difference leaves NaN out", says="nan location mismatch", when=differs_by_nan)
 
+
+def points(make: Inputs) -> Iterator[Sample]:
+    yield Sample((make(3, 2), make(4, 2)))
+    yield Sample((make(2, 3, 2, layout="transposed"), make(2, 4, 2)))
+
+
+def rows_of_points(make: Inputs) -> Iterator[Sample]:
+    for p in (2.0, 1.0, 3.0, INF, 0.0, 1.5):
+        yield Sample((make(4, 3), p))
+    yield Sample((make(1, 3), 2.0))
+    yield Sample((make(4, 3, layout="transposed"), 2.0))
+
+
+def cdist_backward(lib: Any, grad: Any, x1: Any, x2: Any, p: float) -> Any:
+    distances = lib.cdist(x1, x2, p, compute_mode="donot_use_mm_for_euclid_dist")
+    return backward_op(lib, "_cdist_backward")(grad, x1, x2, p, distances)
+
+
+def pdist_backward(lib: Any, grad: Any, x: Any, p: float) -> Any:
+    return backward_op(lib, "_pdist_backward")(grad, x, p, lib.pdist(x, p))
+
+
 ROWS = [
     reduction(
         "cdist", " _cdist_forward", all_pairs, dtypes=("float64", "float32"), torch_gradient=False, apart=(NO_NAN,)
@@ -86,6 +110,15 @@ ROWS = [
         torch_gradient=False,
         apart=(NO_NAN, Apart("torch divides by the number of coordinates", when=is_empty, crashes=True)),
     ),
+    reduction("_euclidean_dist", "", points, dtypes=("float64", "float32")),
+    OpInfo(
+        "_pdist_forward",
+        rows_of_points,
+        dtypes=("float64", "float32"),
+        call=lambda lib, *args: backward_op(lib, "_pdist_forward")(*args),
+        torch_gradient=False,
+        apart=(NO_NAN, Apart("torch divides by the number of coordinates", when=is_empty, crashes=True)),
+    ),
     reduction("pairwise_distance", "", point_pairs, dtypes=FLOATS),
     reduction("cosine_similarity", "", angles, dtypes=FLOATS),
     reduction("renorm", "", shortened, dtypes=FLOATS, apart=(STRIDE_OF_ONE,)),
@@ -94,4 +127,22 @@ ROWS = [
 # Values only.
 SPECIAL = [
     reduction("dist", "", lambda make: [Sample((make.of(1, 2, 0), make.of(1, 0, 0), 0))], dtypes=FLOATS),
+]
+
+# As in torch, there are no second derivatives of the ops themselves.
+VALUES = [
+    OpInfo(
+        "_cdist_backward",
+        lambda make: [Sample((make(3, 4), make(3, 2), make(4, 2), p)) for p in (2.0, 1.0, 3.0, INF, 0.0, 1.5)],
+        dtypes=("float64", "float32"),
+        call=cdist_backward,
+        gradient=False,
+    ),
+    OpInfo(
+        "_pdist_backward",
+        lambda make: [Sample((make(6), make(4, 3), p)) for p in (2.0, 1.0, 3.0, INF, 0.0, 1.5)],
+        dtypes=("float64", "float32"),
+        call=pdist_backward,
+        gradient=False,
+    ),
 ]

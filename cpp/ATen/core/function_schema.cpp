@@ -1,6 +1,8 @@
 // Mirrors: aten/src/ATen/core/function_schema.cpp, torch/csrc/jit/frontend/function_schema_parser.cpp
 #include <ATen/core/function_schema.h>
 
+#include <algorithm>
+
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
@@ -327,6 +329,12 @@ bool FunctionSchema::is_inplace() const {
 
 bool FunctionSchema::is_out() const {
   return !arguments.empty() && arguments.back().kwarg_only && arguments.back().alias.is_write;
+}
+
+bool FunctionSchema::is_changed(const Argument& argument) const {
+  const auto is_returned = [&](const Argument& ret) { return ret.alias.set == argument.alias.set; };
+  return argument.alias.is_write &&
+         (ns != "aten" || returns.empty() || std::any_of(returns.begin(), returns.end(), is_returned));
 }
 
 } // namespace reftorch::at

@@ -78,6 +78,9 @@ class TORCH_API FunctionSchema final {
   bool is_inplace() const;
   // Whether the last argument is keyword-only and written to: `add.out`.
   bool is_out() const;
+  // Whether autograd and vmap see the argument as changed by the op. An op of PyTorch's own returns what it changes.
+  // What it only fills, such as the argument `noise` of rrelu_with_noise, is for its backward.
+  bool is_changed(const Argument& argument) const;
 };
 
 } // namespace reftorch::at

@@ -164,7 +164,7 @@ void through_grad(const OperatorHandle& op, const DynamicLayer& layer, Stack* st
 std::vector<Tensor> written_wrappers(const FunctionSchema& schema, const IValue* args) {
   std::vector<Tensor> written;
   for (size_t i = 0; i < schema.arguments.size(); i++) {
-    if (schema.arguments[i].alias.is_write && args[i].isTensor()) {
+    if (schema.is_changed(schema.arguments[i]) && args[i].isTensor()) {
       written.push_back(args[i].toTensor());
     }
   }

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/Activation.cpp
 //
 // The activation functions of networks, and the backward of each; tanh and sigmoid are in UnaryOps.cpp, and glu is in
-// GatedLinearUnit.cpp. Left out: rrelu, which is Python (functional/noise.py); a kernel for prelu.
+// GatedLinearUnit.cpp. Left out: out= of rrelu_with_noise, and rrelu_with_noise_functional, which only compilers call.
 #include <ATen/native/Activation.h>
 
 #include <ATen/Dispatch.h>
@@ -19,6 +19,10 @@ DEFINE_DISPATCH(relu_stub)
 DEFINE_DISPATCH(threshold_stub)
 DEFINE_DISPATCH(leaky_relu_stub)
 DEFINE_DISPATCH(leaky_relu_backward_stub)
+DEFINE_DISPATCH(prelu_stub)
+DEFINE_DISPATCH(prelu_backward_self_stub)
+DEFINE_DISPATCH(prelu_backward_weight_stub)
+DEFINE_DISPATCH(rrelu_stub)
 DEFINE_DISPATCH(hardtanh_backward_stub)
 DEFINE_DISPATCH(hardsigmoid_stub)
 DEFINE_DISPATCH(hardsigmoid_backward_stub)
@@ -103,7 +107,29 @@ static void leaky_relu_backward_out(const Tensor& grad_output, const Tensor& sel
   iter.cast_outputs();
 }
 
-// x where x > 0, else w x; there is one w for all channels or one for each channel.
+// --- prelu: x where x > 0, else w x ----------------------------------------------------------------------------------
+
+// weight broadcasts to the shape of self.
+static Tensor _prelu_kernel(const Tensor& self, const Tensor& weight) {
+  Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
+  auto iter = TensorIteratorConfig().add_output(result).add_input(self).add_input(weight).build();
+  prelu_stub(iter.device_type(), iter);
+  return result;
+}
+
+// The gradient of weight has the shape of self. The engine sums it.
+static std::tuple<Tensor, Tensor> _prelu_kernel_backward(const Tensor& grad_output, const Tensor& self,
+                                                         const Tensor& weight) {
+  Tensor grad_self, grad_weight;
+  auto of_self =
+      TensorIteratorConfig().add_output(grad_self).add_input(self).add_input(weight).add_input(grad_output).build();
+  prelu_backward_self_stub(of_self.device_type(), of_self);
+  auto of_weight = TensorIteratorConfig().add_output(grad_weight).add_input(self).add_input(grad_output).build();
+  prelu_backward_weight_stub(of_weight.device_type(), of_weight);
+  return {grad_self, grad_weight};
+}
+
+// There is one w for all channels or one for each channel.
 static Tensor prelu(const Tensor& self, const Tensor& weight) {
   TORCH_CHECK(self.scalar_type() == weight.scalar_type(), "prelu: Type promoting not supported. Got ",
               self.scalar_type(), " and ", weight.scalar_type());
@@ -116,17 +142,95 @@ static Tensor prelu(const Tensor& self, const Tensor& weight) {
   }
   TORCH_CHECK(weight.dim() <= 1,
               "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"prelu_cpu\" not implemented for '", self.scalar_type(), "'");
+  if (self.dim() == weight.dim()) {
+    return at::_prelu_kernel(self, weight);
+  }
   DimVector per_channel(self.dim(), 1);
   if (self.dim() > 1) {
     per_channel[1] = weight.numel();
   }
-  const Tensor zero = at::zeros({}, self.scalar_type(), self.device());
-  const Tensor positive = at::lt(zero, self);
-  // Where x is positive, the operand of w is replaced by 0: an infinite x would otherwise make the gradient of w 0 *
-  // inf.
-  const Tensor scaled = at::mul(at::where(positive, zero, self), at::reshape(weight, per_channel));
-  return at::where(positive, self, scaled);
+  return at::_prelu_kernel(self, at::reshape(weight, per_channel));
+}
+
+// --- rrelu: x where x > 0, else a x; a is drawn for each element, or is the mean of its bounds -----------------------
+
+using OptionalGenerator = std::optional<Generator>;
+
+static Scalar mean_of(const Scalar& lower, const Scalar& upper) {
+  return (lower.toDouble() + upper.toDouble()) / 2;
+}
+
+// Writes the slopes to noise, for backward: 1 where x is positive.
+static void draw_rrelu(const Tensor& self, Tensor& noise, const Scalar& lower, const Scalar& upper,
+                       const OptionalGenerator& generator, Tensor& out) {
+  TORCH_CHECK(noise.scalar_type() == self.scalar_type(), "expected scalar type ", toString(self.scalar_type()),
+              " but found ", toString(noise.scalar_type()));
+  const Tensor result = out.is_contiguous() ? out : out.contiguous();
+  const Tensor slopes = noise.is_contiguous() ? noise : noise.contiguous();
+  rrelu_stub(self.device().type(), result, slopes, self.contiguous(), lower.toDouble(), upper.toDouble(), generator);
+  if (!out.is_contiguous()) {
+    at::copy_(out, result);
+  }
+  if (!noise.is_contiguous()) {
+    at::copy_(noise, slopes);
+  }
+}
+
+static void check_noise(const Tensor& self, const Tensor& noise) {
+  TORCH_CHECK(self.sizes() == noise.sizes(),
+              "noise tensor shape must match self tensor shape. Got self.shape = ", self.sizes(),
+              " noise.shape = ", noise.sizes());
+}
+
+static Tensor rrelu_with_noise(const Tensor& self, Tensor& noise, const Scalar& lower, const Scalar& upper,
+                               bool training, const OptionalGenerator& generator) {
+  check_noise(self, noise);
+  Tensor out = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+  if (training) {
+    draw_rrelu(self, noise, lower, upper, generator, out);
+  } else {
+    activation_out<leaky_relu_stub, const Scalar&>(self, mean_of(lower, upper), out);
+  }
+  return out;
+}
+
+static Tensor& rrelu_with_noise_(Tensor& self, Tensor& noise, const Scalar& lower, const Scalar& upper, bool training,
+                                 const OptionalGenerator& generator) {
+  check_noise(self, noise);
+  if (training) {
+    draw_rrelu(self, noise, lower, upper, generator, self);
+  } else {
+    activation_out<leaky_relu_stub, const Scalar&>(self, mean_of(lower, upper), self);
+  }
+  return self;
+}
+
+static Tensor rrelu_with_noise_backward(const Tensor& grad_output, const Tensor& self, const Tensor& noise,
+                                        const Scalar& lower, const Scalar& upper, bool training, bool self_is_result) {
+  if (training) {
+    return at::mul(noise, grad_output);
+  }
+  Tensor grad_input;
+  leaky_relu_backward_out(grad_output, self, mean_of(lower, upper), self_is_result, grad_input);
+  return grad_input;
+}
+
+static void check_bounds(const Scalar& lower, const Scalar& upper) {
+  TORCH_CHECK(lower.toDouble() <= upper.toDouble(), "Lower bound should be less than or equal to the upper bound");
+}
+
+static Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
+                    const OptionalGenerator& generator) {
+  check_bounds(lower, upper);
+  Tensor noise = at::empty_like(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  return at::rrelu_with_noise(self, noise, lower, upper, training, generator);
+}
+
+static Tensor& rrelu_(Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
+                      const OptionalGenerator& generator) {
+  check_bounds(lower, upper);
+  Tensor noise = at::empty_like(self, std::nullopt, std::nullopt, MemoryFormat::Contiguous);
+  return at::rrelu_with_noise_(self, noise, lower, upper, training, generator);
 }
 
 // --- clamps ----------------------------------------------------------------------------------------------------------
@@ -256,6 +360,29 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "-> Tensor",
       TORCH_FN(leaky_relu_backward_out), kernels(leaky_relu_backward_stub), derive::NONE, NN);
   m.def_composite("prelu(Tensor self, Tensor weight) -> Tensor", TORCH_FN(prelu));
+  m.def("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", TORCH_FN(_prelu_kernel), kernels(prelu_stub), FUNCTION);
+  m.def("_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)",
+        TORCH_FN(_prelu_kernel_backward), kernels(prelu_backward_self_stub, prelu_backward_weight_stub), NN);
+  m.def(
+      "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool "
+      "training=False, Generator? generator=None) -> Tensor",
+      TORCH_FN(rrelu_with_noise), kernels(rrelu_stub, leaky_relu_stub), NN);
+  m.def(
+      "rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool "
+      "training=False, Generator? generator=None) -> Tensor(a!)",
+      TORCH_FN(rrelu_with_noise_), kernels(rrelu_stub, leaky_relu_stub), NN);
+  m.def(
+      "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool "
+      "training, bool self_is_result) -> Tensor",
+      TORCH_FN(rrelu_with_noise_backward), NN);
+  m.def_composite(
+      "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? "
+      "generator=None) -> Tensor",
+      TORCH_FN(rrelu), FUNCTION);
+  m.def_composite(
+      "rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? "
+      "generator=None) -> Tensor(a!)",
+      TORCH_FN(rrelu_), FUNCTION);
 
   m.def_structured("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", TORCH_FN(hardtanh_out),
                    kernels(clamp_scalar_stub), tags(Tag::pointwise), derive::ALL, NN);

@@ -29,6 +29,14 @@ DECLARE_DISPATCH(void (*)(TensorIterator&, const Scalar& threshold, const Scalar
 DECLARE_DISPATCH(activation_slope_fn, leaky_relu_stub)
 DECLARE_DISPATCH(activation_slope_fn, leaky_relu_backward_stub)
 DECLARE_DISPATCH(activation_bounds_fn, hardtanh_backward_stub)
+// inputs: self, weight; the backward of self has self, weight, grad, and that of weight has self, grad
+DECLARE_DISPATCH(activation_fn, prelu_stub)
+DECLARE_DISPATCH(activation_fn, prelu_backward_self_stub)
+DECLARE_DISPATCH(activation_fn, prelu_backward_weight_stub)
+// All three tensors are contiguous and have one shape.
+DECLARE_DISPATCH(void (*)(const Tensor& output, const Tensor& noise, const Tensor& self, double lower, double upper,
+                          const std::optional<Generator>& generator),
+                 rrelu_stub)
 DECLARE_DISPATCH(activation_fn, hardsigmoid_stub)
 DECLARE_DISPATCH(activation_fn, hardsigmoid_backward_stub)
 DECLARE_DISPATCH(activation_fn, hardswish_stub)

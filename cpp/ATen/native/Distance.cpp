@@ -15,6 +15,9 @@
 namespace reftorch::at::native {
 
 DEFINE_DISPATCH(cdist_stub)
+DEFINE_DISPATCH(cdist_backward_stub)
+DEFINE_DISPATCH(pdist_forward_stub)
+DEFINE_DISPATCH(pdist_backward_stub)
 
 // --- all pairs -------------------------------------------------------------------------------------------------------
 
@@ -26,7 +29,8 @@ static Tensor _euclidean_dist(const Tensor& x1, const Tensor& x2) {
   const Tensor left = at::cat({at::mul(x1, detail::wrapped_scalar_tensor(-2)), norm1, at::ones_like(norm1)}, -1);
   const Tensor right = at::cat({x2, at::ones_like(norm2), norm2}, -1);
   const Tensor squared = at::matmul(left, at::transpose(right, -2, -1));
-  return at::sqrt(at::maximum(squared, detail::wrapped_scalar_tensor(0)));
+  Tensor result = at::maximum(squared, detail::wrapped_scalar_tensor(0));
+  return at::sqrt_(result);
 }
 
 // The ways to compute Euclidean distances: by the matrix product if either side has more than 25 points, always by the
@@ -59,7 +63,7 @@ static Tensor _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::
   shape.push_back(x1.size(-2));
   shape.push_back(x2.size(-2));
   if (x1.size(-1) > 0 && by_product(x1, x2, p, mode)) {
-    return at::view(_euclidean_dist(as_batches(x1), as_batches(x2)), shape);
+    return at::view(native::_euclidean_dist(as_batches(x1), as_batches(x2)), shape);
   }
   const Tensor result = detail::empty_generic(shape, x1.scalar_type(), x1.device());
   if (x1.size(-1) == 0) {
@@ -67,6 +71,33 @@ static Tensor _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::
   } else if (result.numel() > 0) {
     cdist_stub(x1.device().type(), at::view(result, {count, x1.size(-2), x2.size(-2)}), as_batches(x1), as_batches(x2),
                p);
+  }
+  return result;
+}
+
+// grad, cdist: (*, P, R); x1: (*, P, M), x2: (*, R, M). Returns the gradient of x1, of the broadcast shape.
+static Tensor _cdist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p, const Tensor& cdist) {
+  const auto batch = [](const Tensor& x) { return x.sizes().slice(0, x.dim() - 2); };
+  const DimVector batches = infer_size_dimvector(batch(x1), batch(x2));
+  int64_t count = 1;
+  for (int64_t size : batches) {
+    count *= size;
+  }
+  const auto as_batches = [&](const Tensor& x, int64_t rows, int64_t columns) {
+    DimVector shape(batches);
+    shape.push_back(rows);
+    shape.push_back(columns);
+    return at::reshape(at::expand(x, shape), {count, rows, columns}).contiguous();
+  };
+  const int64_t P = x1.size(-2), R = x2.size(-2), M = x1.size(-1);
+  DimVector shape(batches);
+  shape.push_back(P);
+  shape.push_back(M);
+  const Tensor result = detail::empty_generic(shape, x1.scalar_type(), x1.device());
+  zero_impl(result);
+  if (result.numel() > 0 && R > 0) {
+    cdist_backward_stub(x1.device().type(), at::view(result, {count, P, M}), as_batches(grad, P, R),
+                        as_batches(x1, P, M), as_batches(x2, R, M), p, as_batches(cdist, P, R));
   }
   return result;
 }
@@ -81,7 +112,26 @@ static Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<
   TORCH_CHECK(p >= 0, "cdist only supports non-negative p values");
   TORCH_CHECK(x1.scalar_type() == x2.scalar_type(), "expected X1 and X2 to have the same dtype, but got ",
               x1.scalar_type(), " and ", x2.scalar_type());
-  return at::_cdist_forward(x1, x2, p, compute_mode);
+  const int64_t mode = compute_mode.value_or(cdist_mode::IF_LARGE);
+  if (!by_product(x1, x2, p, mode) || x1.size(-1) == 0) {
+    return at::_cdist_forward(x1, x2, p, compute_mode);
+  }
+  // The product is an op of its own, so that the graph shows how its gradient is computed.
+  const auto batch = [](const Tensor& x) { return x.sizes().slice(0, x.dim() - 2); };
+  DimVector shape = infer_size_dimvector(batch(x1), batch(x2));
+  int64_t count = 1;
+  for (int64_t size : shape) {
+    count *= size;
+  }
+  const auto as_batches = [&](const Tensor& x) {
+    DimVector expanded(shape);
+    expanded.append(x.sizes().end() - 2, x.sizes().end());
+    return at::view(at::contiguous(at::expand(x, expanded)), {count, x.size(-2), x.size(-1)});
+  };
+  const Tensor left = count == 1 ? x1 : as_batches(x1), right = count == 1 ? x2 : as_batches(x2);
+  shape.push_back(x1.size(-2));
+  shape.push_back(x2.size(-2));
+  return at::view(at::_euclidean_dist(left, right), shape);
 }
 
 // --- one by one ------------------------------------------------------------------------------------------------------
@@ -124,16 +174,34 @@ static Tensor pdist(const Tensor& self, double p) {
   TORCH_CHECK(self.dim() == 2, "pdist only supports 2D tensors, got: ", self.dim(), "D");
   TORCH_CHECK(self.is_floating_point(), "pdist only supports floating-point dtypes");
   TORCH_CHECK(p >= 0, "pdist only supports non-negative p values");
-  const int64_t n = self.sizes()[0], pairs = n * (n - 1) / 2;
-  if (pairs == 0 || self.sizes()[1] == 0) {
-    return at::zeros(pairs, self.scalar_type(), self.device());
+  return at::_pdist_forward(at::contiguous(self), p);
+}
+
+static Tensor _pdist_forward(const Tensor& self, double p) {
+  TORCH_CHECK(self.is_contiguous(), "_pdist_forward requires contiguous input");
+  const int64_t n = self.sizes()[0], pairs = n <= 1 ? 0 : n * (n - 1) / 2;
+  const Tensor result = detail::empty_generic(pairs, self.scalar_type(), self.device());
+  if (pairs > 0 && self.sizes()[1] == 0) {
+    zero_impl(result);
+  } else if (pairs > 0) {
+    pdist_forward_stub(self.device().type(), result, self, p);
   }
-  TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() == kFloat || self.scalar_type() == kDouble,
-                              "\"pdist\" not implemented for '", self.scalar_type(), "'");
-  const Tensor places = at::triu_indices(n, n, /*offset=*/1, /*dtype=*/std::nullopt, self.device());
-  const Tensor first = at::index_select(self, 0, at::select(places, 0, 0));
-  const Tensor second = at::index_select(self, 0, at::select(places, 0, 1));
-  return at::norm(at::sub(first, second), p, IntArrayRef(1));
+  return result;
+}
+
+static Tensor _pdist_backward(const Tensor& grad, const Tensor& self, double p, const Tensor& pdist) {
+  TORCH_CHECK(self.is_contiguous(), "_pdist_backward requires self to be contiguous");
+  TORCH_CHECK(pdist.is_contiguous(), "_pdist_backward requires pdist to be contiguous");
+  TORCH_CHECK(grad.sizes() == pdist.sizes() && grad.scalar_type() == self.scalar_type() &&
+                  pdist.scalar_type() == self.scalar_type(),
+              "_pdist_backward: expected grad of shape ", pdist.sizes(), " and of dtype ", self.scalar_type(),
+              ", but got ", grad.sizes(), " and ", grad.scalar_type());
+  const Tensor result = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+  zero_impl(result);
+  if (pdist.numel() > 0 && self.sizes()[1] > 0) {
+    pdist_backward_stub(self.device().type(), result, grad.contiguous(), self, p, pdist);
+  }
+  return result;
 }
 
 // --- lengths ---------------------------------------------------------------------------------------------------------
@@ -167,7 +235,14 @@ static void renorm_out(const Tensor& self, const Scalar& p, int64_t dim, const S
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", TORCH_FN(_cdist_forward),
-        kernels(cdist_stub, fill_stub, zero_stub), FUNCTION);
+        kernels(cdist_stub, fill_stub, zero_stub), variants::NN);
+  m.def("_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor",
+        TORCH_FN(_cdist_backward), kernels(cdist_backward_stub, fill_stub, zero_stub), variants::NN);
+  m.def("_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", TORCH_FN(_euclidean_dist), FUNCTION);
+  m.def("_pdist_forward(Tensor self, float p=2) -> Tensor", TORCH_FN(_pdist_forward),
+        kernels(pdist_forward_stub, zero_stub), variants::NN);
+  m.def("_pdist_backward(Tensor grad, Tensor self, float p, Tensor pdist) -> Tensor", TORCH_FN(_pdist_backward),
+        kernels(pdist_backward_stub, zero_stub), variants::NN);
   m.def_composite("cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor", TORCH_FN(cdist),
                   FUNCTION);
   m.def_composite("pdist(Tensor self, float p=2) -> Tensor", TORCH_FN(pdist), FUNCTION);

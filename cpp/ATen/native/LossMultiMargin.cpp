@@ -9,6 +9,7 @@
 #include <ATen/core/library.h>
 #include <ATen/native/Fill.h>
 #include <ATen/native/Loss.h>
+#include <ATen/native/TensorFactories.h>
 
 namespace reftorch::at::native {
 

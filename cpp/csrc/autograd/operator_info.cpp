@@ -4,6 +4,7 @@
 #include <c10/util/Mutex.h>
 #include <csrc/autograd/autograd_fallback.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 
@@ -49,7 +50,7 @@ std::unique_ptr<OperatorInfo> make_info(const at::OperatorEntry& entry) {
   for (size_t i = 0; i < schema.arguments.size(); i++) {
     if (holds_tensors(schema.arguments[i])) {
       info->tensor_args.push_back(static_cast<uint8_t>(i));
-      if (schema.arguments[i].alias.is_write) {
+      if (schema.is_changed(schema.arguments[i])) {
         info->written_args.push_back(static_cast<uint8_t>(i));
       }
     }

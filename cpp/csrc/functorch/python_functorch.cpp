@@ -124,7 +124,7 @@ void call_batch_rule(const at::OperatorHandle& op, const functorch::DynamicLayer
   at::Tensor written;
   for (size_t i = 0; i < count; i++) {
     const at::IValue& argument = at::last(*stack, count)[i];
-    if (schema.arguments[i].alias.is_write && !written.defined() && argument.isTensor()) {
+    if (schema.is_changed(schema.arguments[i]) && !written.defined() && argument.isTensor()) {
       written = argument.toTensor();
     }
   }

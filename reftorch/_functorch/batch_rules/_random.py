@@ -1,7 +1,7 @@
 """The batching rules of random ops, which follow the ``randomness`` of vmap.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesRandomness.cpp
-Leaves out: dropout, which draws by the ops here (native/Dropout.cpp), and rrelu, a Python function that does.
+Leaves out: dropout, which draws by the ops here (native/Dropout.cpp).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ An in-place activation overwrites its input. If the slope can be computed from t
 formula, which saves the result. Otherwise a copy of the input is saved.
 
 Mirrors: tools/autograd/derivatives.yaml (relu, threshold, ...), torch/csrc/autograd/FunctionsManual.cpp
-Leaves out: prelu, rrelu, glu.
+Leaves out: glu.
 """
 
 from typing import Any
@@ -220,3 +220,44 @@ derivative(
     grad_output=lambda grad, self, buffer: _nn.log_sigmoid_backward(grad, self, buffer),
     self=lambda grad, grad_output, self: -grad * grad_output * _sigmoid_slope(self),
 )  # the buffer depends on self, and the formula of self includes that dependence
+
+# --- slopes that are learned, or drawn --------------------------------------------------------------------------------
+
+
+@derivative("_prelu_kernel", inputs=["self", "weight"])
+def prelu_kernel(grad: Any, self: Any, weight: Any) -> Any:
+    return _nn._prelu_kernel_backward(grad, self, weight)
+
+
+@derivative("_prelu_kernel_backward", inputs=["grad_output", "self", "weight"])
+def prelu_kernel_backward(grads: Any, grad_output: Any, self: Any, weight: Any) -> Any:
+    grad_self, grad_weight = grads
+    positive = self >= 0
+    return (
+        _fn.where(positive, grad_self, grad_self * weight + grad_weight * self),
+        _fn.where(positive, 0.0, grad_output * grad_weight),
+        _fn.where(positive, 0.0, grad_output * grad_self),
+    )
+
+
+derivative(
+    "rrelu_with_noise",
+    self=lambda grad, self, noise, lower, upper, training: _nn.rrelu_with_noise_backward(
+        grad, self, noise, lower, upper, training, False
+    ),
+    result="auto_element_wise",
+)
+derivative(
+    "rrelu_with_noise_",
+    self=lambda grad, result, noise, lower, upper, training: _nn.rrelu_with_noise_backward(
+        grad, result, noise, lower, upper, training, True
+    ),
+    node_number=1,
+)
+derivative(
+    "rrelu_with_noise_backward",
+    grad_output=lambda grad, self, noise, lower, upper, training: _nn.rrelu_with_noise_backward(
+        grad, self, noise, lower, upper, training, False
+    ),
+    self=lambda grad: _fn.zeros_like(grad),
+)

@@ -10,11 +10,10 @@ from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._warnings import warn
-from reftorch.functional import noise
 
 __all__ = ["glu", "gumbel_softmax", "prelu", "rrelu", "rrelu_"]
 
-prelu, rrelu_ = _VF.prelu, noise.rrelu_  # torch has the same functions, with their docstrings
+prelu, rrelu_ = _VF.prelu, _VF.rrelu_  # torch has the same functions, with their docstrings
 
 
 @overridable
@@ -72,7 +71,7 @@ def rrelu(
 
     Mirrors torch/nn/functional.py, ``rrelu``.
     """
-    return (noise.rrelu_ if inplace else noise.rrelu)(input, lower, upper, training)
+    return (_VF.rrelu_ if inplace else _VF.rrelu)(input, lower, upper, training)
 
 
 @overridable

@@ -13,12 +13,10 @@ from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._type_info import finfo
 from reftorch.autograd.grad_mode import no_grad
-from reftorch.functional.norms import norm_except_dim
 from reftorch.linalg import householder_product, solve
 from reftorch.nn import functional as F
 from reftorch.nn.modules.module import Module
 from reftorch.nn.utils import parametrize
-from reftorch.nn.utils.weight_norm import _weight_norm
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
@@ -169,10 +167,10 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
-        return _weight_norm(weight_v, weight_g, self.dim)
+        return _VF._weight_norm(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
-        return norm_except_dim(weight, 2, self.dim), weight
+        return _VF.norm_except_dim(weight, 2, self.dim), weight
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int = 0) -> Module:

@@ -1,7 +1,7 @@
 """Batches of sequences of different lengths: packed, or padded to one length.
 
-Mirrors: torch/nn/utils/rnn.py, aten/src/ATen/native/PackedSequence.cpp
-Leaves out: calls while TorchScript traces. PyTorch packs and pads in C++; here, indexing does both.
+Mirrors: torch/nn/utils/rnn.py
+Leaves out: calls while TorchScript traces. The ops that pack and pad are in ATen/native/PackedSequence.cpp.
 
 Note [Packed sequences]
     A recurrent network computes one time step for all sequences of the batch that have not ended. If the sequences
@@ -14,7 +14,6 @@ Note [Packed sequences]
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from reftorch import _C, _VF
@@ -170,27 +169,6 @@ def _as_lengths(lengths: Any) -> Tensor:
     return lengths.to(_C.int64) if isinstance(lengths, Tensor) else _C.tensor(list(lengths), dtype=_C.int64)
 
 
-def _check_lengths(lengths: list[Any], steps: Any, batch: Any) -> None:
-    if len(lengths) != batch:
-        raise RuntimeError(
-            f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={batch})"
-        )
-    if any(later > earlier for earlier, later in pairwise(lengths)):
-        raise RuntimeError(
-            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
-            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
-            "do not need ONNX exportability."
-        )
-    if lengths[-1] <= 0:
-        raise RuntimeError(
-            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
-        )
-    if lengths[0] > steps:
-        raise RuntimeError(
-            f"Expected the lengths to be at most the number of time steps, but got {lengths[0]} (time steps={steps})"
-        )
-
-
 def pack_padded_sequence(
     input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
@@ -220,20 +198,8 @@ def pack_padded_sequence(
         lengths, sorted_indices = _VF.sort(lengths, descending=True)
         sorted_indices = sorted_indices.to(input.device)
         input = input.index_select(0 if batch_first else 1, sorted_indices)
-    if lengths.dim() != 1 or lengths.device.type != "cpu":
-        raise RuntimeError(
-            f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.dim()}D {lengths.device} "
-            f"{str(lengths.dtype).removeprefix('torch.').capitalize()} tensor"
-        )
-    if input.numel() == 0:
-        raise RuntimeError("Cannot pack empty tensors.")
-    # input: (T, B, *). A boolean mask of shape (T, B) picks the elements step by step, as Note [Packed sequences] says.
-    input = input.transpose(0, 1) if batch_first else input
-    counts = lengths.tolist()
-    _check_lengths(counts, input.size(0), input.size(1))
-    present = _VF.arange(counts[0]).unsqueeze(1) < lengths  # (longest, B)
-    data = input[: counts[0]][present.to(input.device)]
-    return PackedSequence(data, present.sum(1), sorted_indices, None)
+    data, batch_sizes = _VF._pack_padded_sequence(input, lengths, batch_first)
+    return PackedSequence(data, batch_sizes, sorted_indices, None)
 
 
 def pad_packed_sequence(
@@ -263,20 +229,14 @@ def pad_packed_sequence(
     Mirrors torch/nn/utils/rnn.py, ``pad_packed_sequence``.
     """
     steps = sequence.batch_sizes.size(0)
-    if total_length is not None:
-        if total_length < steps:
-            raise ValueError(
-                "Expected total_length to be at least the length of the longest sequence in input, but got "
-                f"total_length={total_length} and max sequence length being {steps}"
-            )
-        steps = total_length
-    data, sizes = sequence.data, sequence.batch_sizes
-    places = _VF.arange(sizes[0].item())
-    lengths = (places.unsqueeze(1) < sizes).sum(1)  # (B): the number of steps that have the sequence
-    present = (_VF.arange(steps).unsqueeze(1) < lengths).to(data.device)  # (T, B)
-    padded = data.new_full((steps, places.numel(), *data.shape[1:]), padding_value)
-    padded = padded.index_put((present,), data)
-    padded = padded.transpose(0, 1) if batch_first else padded
+    if total_length is not None and total_length < steps:
+        raise ValueError(
+            "Expected total_length to be at least the length of the longest sequence in input, but got "
+            f"total_length={total_length} and max sequence length being {steps}"
+        )
+    padded, lengths = _VF._pad_packed_sequence(
+        sequence.data, sequence.batch_sizes, batch_first, padding_value, -1 if total_length is None else total_length
+    )
     unsorted_indices = sequence.unsorted_indices
     if unsorted_indices is None:
         return padded, lengths
@@ -312,18 +272,7 @@ def pad_sequence(
         raise RuntimeError(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
         )
-    sequences = tuple(sequences)
-    if not sequences:
-        raise RuntimeError("received an empty list of sequences")
-    if padding_side not in ("left", "right"):
-        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
-    longest = max(sequence.size(0) for sequence in sequences)
-    rows = []
-    for sequence in sequences:
-        missing = longest - sequence.size(0)
-        border = [0, 0] * (sequence.dim() - 1) + ([0, missing] if padding_side == "right" else [missing, 0])
-        rows.append(_VF.constant_pad_nd(sequence, border, padding_value))
-    return _VF.stack(rows, 0 if batch_first else 1)
+    return _C._nn.pad_sequence(tuple(sequences), batch_first, padding_value, padding_side)
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:

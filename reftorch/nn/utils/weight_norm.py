@@ -2,26 +2,21 @@ r"""Weight norm as a hook: a weight is computed from its length and its directio
 
 The weight is :math:`w = g \, v / \|v\|`, where the norm is taken over all dimensions but one.
 
-Mirrors: torch/nn/utils/weight_norm.py, aten/src/ATen/native/WeightNorm.cpp
-Leaves out: the fused kernel. New programs use ``reftorch.nn.utils.parametrizations.weight_norm``.
+Mirrors: torch/nn/utils/weight_norm.py
+Leaves out: nothing. New programs use ``reftorch.nn.utils.parametrizations.weight_norm``.
 """
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from reftorch._tensor import Tensor
+from reftorch import _VF
 from reftorch._warnings import warn
-from reftorch.functional.norms import norm_except_dim
 from reftorch.nn.parameter import Parameter, UninitializedParameter
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
 T_module = TypeVar("T_module", bound=Any)
-
-
-def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
-    return v * (g / norm_except_dim(v, 2, dim))
 
 
 class WeightNorm:
@@ -43,7 +38,7 @@ class WeightNorm:
 
     def compute_weight(self, module: Any) -> Any:
         """Return the weight."""
-        return _weight_norm(getattr(module, self.name + "_v"), getattr(module, self.name + "_g"), self.dim)
+        return _VF._weight_norm(getattr(module, self.name + "_v"), getattr(module, self.name + "_g"), self.dim)
 
     @staticmethod
     def apply(module: Any, name: str, dim: int) -> WeightNorm:
@@ -63,7 +58,7 @@ class WeightNorm:
                 "forward before applying weight normalization"
             )
         del module._parameters[name]
-        module.register_parameter(name + "_g", Parameter(norm_except_dim(weight, 2, fn.dim).data))
+        module.register_parameter(name + "_g", Parameter(_VF.norm_except_dim(weight, 2, fn.dim).data))
         module.register_parameter(name + "_v", Parameter(weight.data))
         setattr(module, name, fn.compute_weight(module))
         module.register_forward_pre_hook(fn)

@@ -102,6 +102,8 @@ def check(op, sample):
         except RuntimeError as error:
             if any(words in str(error) for words in NO_ANSWER):
                 continue
+            if op.name == "pad_sequence" and "vmap: inplace arithmetic" in str(error) and not flags[0]:
+                continue  # only later sequences are batched; torch's vmap refuses pad_sequence altogether
             raise
         assert_same(list(got), expected, f"{sample}, batched: {flags}", rtol=1e-6, strides=False)
         compared += 1

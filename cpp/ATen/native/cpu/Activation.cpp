@@ -3,6 +3,8 @@
 // The activation functions that are piecewise linear; the others are in ActivationSmooth.cpp. The inputs of a backward
 // kernel are grad and x; those of leaky_relu_backward are x and grad.
 #include <ATen/native/Activation.h>
+
+#include <ATen/core/DistributionsHelper.h>
 #include <ATen/native/cpu/UnaryFloat.h>
 #include <ATen/native/cpu/VectorMath.h>
 
@@ -35,6 +37,42 @@ void leaky_relu_kernel(TensorIterator& iter, const Scalar& negative_slope) {
 void leaky_relu_backward_kernel(TensorIterator& iter, const Scalar& negative_slope) {
   binary_float_kernel(iter, "leaky_relu_backward_cpu", [slope = negative_slope.toDouble()](auto x, auto grad) {
     return x > 0 ? grad : grad * decltype(x)(slope);
+  });
+}
+
+void prelu_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "prelu_cpu", [](auto x, auto weight) { return x > 0 ? x : weight * x; });
+}
+
+void prelu_backward_self_kernel(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "prelu_backward_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    cpu_kernel<scalar_t>(
+        iter, [](opmath_t x, opmath_t weight, opmath_t grad) -> opmath_t { return x > 0 ? grad : weight * grad; });
+  });
+}
+
+void prelu_backward_weight_kernel(TensorIterator& iter) {
+  binary_float_kernel(iter, "prelu_backward_cpu", [](auto x, auto grad) { return x > 0 ? decltype(x)(0) : x * grad; });
+}
+
+// One element after another, because each draw changes the state of the generator.
+void rrelu_kernel(const Tensor& output, const Tensor& noise, const Tensor& self, double lower_, double upper_,
+                  const std::optional<Generator>& gen) {
+  CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
+  std::lock_guard<c10::Mutex> lock(generator->mutex_);
+  TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() != kHalf, "\"rrelu_with_noise_out_cpu\" not implemented for 'Half'");
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "rrelu_with_noise_out_cpu", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    const uniform_real_distribution<double> uniform{static_cast<opmath_t>(lower_), static_cast<opmath_t>(upper_)};
+    const scalar_t* x = self.data_ptr<scalar_t>();
+    scalar_t *out = output.data_ptr<scalar_t>(), *slopes = noise.data_ptr<scalar_t>();
+    for (int64_t i = 0; i < self.numel(); i++) {
+      const opmath_t value = x[i];
+      const opmath_t slope = value <= 0 ? static_cast<opmath_t>(uniform(generator)) : opmath_t(1);
+      out[i] = value * slope;
+      slopes[i] = slope;
+    }
   });
 }
 
@@ -104,6 +142,10 @@ REGISTER_CPU_DISPATCH(relu_stub, relu_kernel)
 REGISTER_CPU_DISPATCH(threshold_stub, threshold_kernel)
 REGISTER_CPU_DISPATCH(leaky_relu_stub, leaky_relu_kernel)
 REGISTER_CPU_DISPATCH(leaky_relu_backward_stub, leaky_relu_backward_kernel)
+REGISTER_CPU_DISPATCH(prelu_stub, prelu_kernel)
+REGISTER_CPU_DISPATCH(prelu_backward_self_stub, prelu_backward_self_kernel)
+REGISTER_CPU_DISPATCH(prelu_backward_weight_stub, prelu_backward_weight_kernel)
+REGISTER_CPU_DISPATCH(rrelu_stub, rrelu_kernel)
 REGISTER_CPU_DISPATCH(hardtanh_backward_stub, hardtanh_backward_kernel)
 REGISTER_CPU_DISPATCH(hardsigmoid_stub, hardsigmoid_kernel)
 REGISTER_CPU_DISPATCH(hardsigmoid_backward_stub, hardsigmoid_backward_kernel)

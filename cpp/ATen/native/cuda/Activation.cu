@@ -44,11 +44,40 @@ void leaky_relu_backward_kernel_cuda(TensorIterator& iter, const Scalar& negativ
   });
 }
 
+void prelu_kernel_cuda(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "prelu_cuda", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    gpu_kernel<scalar_t>(
+        iter, [] GPU_LAMBDA(opmath_t x, opmath_t weight) -> opmath_t { return x > opmath_t(0) ? x : weight * x; });
+  });
+}
+
+void prelu_backward_self_kernel_cuda(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "prelu_backward_cuda", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    gpu_kernel<scalar_t>(iter, [] GPU_LAMBDA(opmath_t x, opmath_t weight, opmath_t grad) -> opmath_t {
+      return x > opmath_t(0) ? grad : weight * grad;
+    });
+  });
+}
+
+void prelu_backward_weight_kernel_cuda(TensorIterator& iter) {
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "prelu_backward_cuda", [&] {
+    using opmath_t = opmath_type<scalar_t>;
+    gpu_kernel<scalar_t>(iter, [] GPU_LAMBDA(opmath_t x, opmath_t grad) -> opmath_t {
+      return x > opmath_t(0) ? opmath_t(0) : x * grad;
+    });
+  });
+}
+
 } // namespace
 
 REGISTER_CUDA_DISPATCH(relu_stub, relu_kernel_cuda)
 REGISTER_CUDA_DISPATCH(threshold_stub, threshold_kernel_cuda)
 REGISTER_CUDA_DISPATCH(leaky_relu_stub, leaky_relu_kernel_cuda)
 REGISTER_CUDA_DISPATCH(leaky_relu_backward_stub, leaky_relu_backward_kernel_cuda)
+REGISTER_CUDA_DISPATCH(prelu_stub, prelu_kernel_cuda)
+REGISTER_CUDA_DISPATCH(prelu_backward_self_stub, prelu_backward_self_kernel_cuda)
+REGISTER_CUDA_DISPATCH(prelu_backward_weight_stub, prelu_backward_weight_kernel_cuda)
 
 } // namespace reftorch::at::native
