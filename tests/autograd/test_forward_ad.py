@@ -131,6 +131,12 @@ def into_zeros(lib, x):
     return y.exp()
 
 
+def into_a_view_of_all(lib, x):
+    y = lib.zeros(3, dtype=lib.float64)
+    y[:].copy_(x)
+    return y.exp()
+
+
 def view_made_before(lib, x):
     y = x * 1
     view = y.view(3, 1)
@@ -150,7 +156,15 @@ def filled_at_random(lib, x):
     return y * 0
 
 
-PROGRAMS = [in_place, in_place_in_a_view, into_zeros, view_made_before, overwritten, filled_at_random]
+PROGRAMS = [
+    in_place,
+    in_place_in_a_view,
+    into_zeros,
+    into_a_view_of_all,
+    view_made_before,
+    overwritten,
+    filled_at_random,
+]
 PROGRAMS += [
     lambda lib, x: x.detach() * x,
     lambda lib, x: x.long().double(),

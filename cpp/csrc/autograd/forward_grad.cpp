@@ -201,7 +201,11 @@ void TangentCall::set_written(const Variable& written, const Variable& tangent) 
     Variable part = fw_grad(written);
     at::copy_(part, tangent);
   } else if (tangent.defined()) {
-    set_fw_grad(written, in_layout_of(written, tangent));
+    const Variable own = in_layout_of(written, tangent);
+    set_fw_grad(written, own);
+    if (view != nullptr) {
+      set_fw_grad(view->base_, own);
+    }
   }
 }
 

@@ -50,4 +50,4 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 
     Mirrors torch/nn/functional.py, ``pad``.
     """
-    return _C._nn.pad(input, pad, mode, value)
+    return _C._nn.pad(input, pad, mode, value)  # type: ignore[arg-type]  # the stubs name lists and tuples
