@@ -160,8 +160,9 @@ def trace(
         else:
             steps = most + (MOST if first else 0)
             begin, end = definition(path, text_of(path), name, 0)
-            if inside:
-                begin = _line_of(inside, path, begin, end)
+            # The lines above the name are a comment, or a template's parameters. A newer gdb than 13 sets no breakpoint
+            # there, because a line that has no code must not lead into a function that begins below the line.
+            begin = _line_of(inside or name.split("::")[-1], path, begin, end)
             trace = _of_cpp(name, path, begin, run, names, steps)
     else:
         trace = _of_own(inspect.unwrap(what), run, names)
@@ -187,10 +188,10 @@ def trace(
 
 
 def _line_of(text: str, path: str, begin: int, end: int) -> int:
-    """The first line from `begin` to `end` that holds `text`."""
+    """The first line from `begin` to `end` that holds `text` and is no comment."""
     lines = text_of(path).splitlines()
     for number in range(begin, end + 1):
-        if text in lines[number - 1]:
+        if text in lines[number - 1] and not lines[number - 1].lstrip().startswith("//"):
             return number
     raise LookupError(f"trace: no line of {path} from {begin} to {end} holds {text!r}")
 

@@ -60,6 +60,13 @@ class Gdb:
 
 
 SELF = "*self.impl_.target_"
+# As gdb 18 names a function of a template, with its parameters; a lambda; and a function without a template.
+NAMES = (
+    "reftorch::at::Handle<reftorch::at::Tensor (int)>::call(int) const",
+    "f(long)::{lambda(int)#1}::operator()",
+    "g(h<int>)",
+)
+READABLE = f"python from reftorch_gdb import stack; print(*map(stack.readable, {NAMES}), sep='; ')"
 AT_MUL = [
     "rt-op mul", "run", "rt-bt", "print iter", "print iter.shape_", "print iter.common_dtype_", "print iter.device_",
     "rt-op mull", "rt-tensor 3", "print *(reftorch::at::Tensor*)$pc", "print *(reftorch::c10::Storage*)$pc",
@@ -68,7 +75,7 @@ AT_MUL = [
     "print *(reftorch::torch::autograd::Edge*)$pc", "print *(reftorch::torch::autograd::Node*)$pc",
     "up 2", "print self", "print other", "rt-tensor self", f"print {SELF}", "print self.impl_",
     "print self.impl_.target_.storage_", "print self.impl_.target_.key_set_",
-    "set reftorch-children on", "output self",
+    "set reftorch-children on", "output self", READABLE,
 ]  # fmt: skip
 
 
@@ -81,6 +88,10 @@ def at_mul(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def test_an_op_is_found_before_the_library_is_loaded(at_mul: Gdb) -> None:
     assert at_mul["rt-op mul"] == "Breakpoint at the kernel of `mul` once reftorch is imported."
     assert "mul_kernel" in at_mul["run"]
+
+
+def test_names_of_functions_have_no_parameters(at_mul: Gdb) -> None:
+    assert at_mul[READABLE] == "at::Handle<at::Tensor (int)>::call; f(long)::{lambda(int)#1}::operator(); g"
 
 
 def test_a_wrong_name_is_told_the_nearest(at_mul: Gdb) -> None:

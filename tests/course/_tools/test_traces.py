@@ -13,6 +13,7 @@ import pytest
 
 import reftorch as torch
 from course._tools import trace, traces
+from reftorch.debug.core.find_gdb import candidates
 
 
 def halve(n):
@@ -122,7 +123,9 @@ def test_more_rows_than_a_screen_are_cut_and_said():
     assert shown.outcome.startswith("Only the first 10 lines are shown. The program returned")
 
 
-def test_a_function_of_cpp_is_stepped_through_by_gdb():
+@pytest.mark.parametrize("gdb", candidates())
+def test_a_function_of_cpp_is_stepped_through_by_each_gdb(gdb, monkeypatch):
+    monkeypatch.setenv("REFTORCH_GDB", gdb)
     x = torch.arange(6.0).reshape(2, 3)
     shown = trace("computeStride", lambda: x.t().view(6))
     assert shown.entry == {"oldshape": "[3, 2]", "oldstride": "[1, 3]", "newshape": "[6]"}

@@ -124,11 +124,25 @@ def of_caller(frames, tools):
 
 
 def readable(name):
-    """Return a function's name without the outer namespace, and without long template arguments."""
-    name = name.replace("(anonymous namespace)::", "").replace("reftorch::", "")
+    """Return a function's name without the outer namespace, its parameters, and long template arguments."""
+    name = without_parameters(name.replace("(anonymous namespace)::", "").replace("reftorch::", ""))
     if len(name) > 90:
         name = re.sub(r"<.*>", "<...>", name)
     return name
+
+
+def without_parameters(name):
+    """Return the name of a function without its parameters, which newer gdbs append to the name of a template."""
+    text = name.removesuffix(" const")
+    if not text.endswith(")"):
+        return name
+    start, open_brackets = len(text), 0
+    while start > 0:
+        start -= 1
+        open_brackets += (text[start] == ")") - (text[start] == "(")
+        if open_brackets == 0:
+            break
+    return name if text[:start].endswith("operator") else text[:start]
 
 
 def lines(frames):
