@@ -20,7 +20,7 @@ def test_names(real_torch: ModuleType) -> None:
     theirs = {kind.__name__ for kind in real_torch.return_types.all_return_types}
     ours = {kind.__name__ for kind in return_types.all_return_types}
     assert {name.removesuffix("_out") for name in theirs - ours} <= ABSENT
-    assert ours - theirs == {"log_sigmoid_forward", "nll_loss_forward", "nll_loss2d_forward"}
+    assert ours <= theirs
 
 
 @pytest.mark.parametrize("name", ["max", "min", "median", "nanmedian", "mode", "sort", "cummax", "cummin"])

@@ -395,9 +395,11 @@ static ReturnTypes make_return_types(const at::OperatorEntry& entry) {
           entry.out != nullptr ? find_return_type(schema.name + "_out", schema.returns) : nullptr};
 }
 
-// With `of_torch_ops`, makes an op of torch.ops, which follows the schema: several results are a plain tuple.
-static PyObject* make_packet(const std::string& name, const std::vector<at::OperatorEntry*>& entries, bool is_method,
-                             bool of_torch_ops = false) {
+// `variant` says where Python finds the op. NONE is torch.ops, where the op follows its schema. Several results are a
+// plain tuple there and in `_C._nn`, and a named one elsewhere.
+static PyObject* make_packet(const std::string& name, const std::vector<at::OperatorEntry*>& entries, int variant) {
+  const bool is_method = variant == at::variants::METHOD, of_torch_ops = variant == at::variants::NONE;
+  const bool named_results = !of_torch_ops && variant != at::variants::NN;
   PyTypeObject* type = is_method ? op_method_type : op_function_type;
   auto* packet = reinterpret_cast<OpOverloadPacket*>(type->tp_alloc(type, 0));
   packet->vectorcall = op_vectorcall;
@@ -412,7 +414,7 @@ static PyObject* make_packet(const std::string& name, const std::vector<at::Oper
   std::stable_sort(packet->signatures->begin(), packet->signatures->end(),
                    [](const PythonSignature& a, const PythonSignature& b) { return a.precedes(b); });
   for (const PythonSignature& signature : *packet->signatures) {
-    packet->return_types->push_back(of_torch_ops ? ReturnTypes{} : make_return_types(*signature.entry()));
+    packet->return_types->push_back(named_results ? make_return_types(*signature.entry()) : ReturnTypes{});
   }
   return reinterpret_cast<PyObject*>(packet);
 }
@@ -450,7 +452,7 @@ static PyObject* get_operation(PyObject*, PyObject* args) {
   if (chosen.empty()) {
     Py_RETURN_NONE;
   }
-  return make_packet(chosen[0]->schema.name, chosen, /*is_method=*/false, /*of_torch_ops=*/true);
+  return make_packet(chosen[0]->schema.name, chosen, at::variants::NONE);
   END_HANDLE_TH_ERRORS
 }
 
@@ -477,20 +479,18 @@ void initOps(PyObject* module, PyObject* tensor_base) {
     }
   }
   for (const auto& [name, entries] : by_name) {
-    for (const auto& place : places) {
-      const int variant = place.first;
+    for (const auto& [variant, place] : places) {
       std::vector<at::OperatorEntry*> chosen;
       std::copy_if(entries.begin(), entries.end(), std::back_inserter(chosen),
-                   [variant](at::OperatorEntry* entry) { return (entry->variants & variant) != 0; });
+                   [wanted = variant](at::OperatorEntry* entry) { return (entry->variants & wanted) != 0; });
       if (chosen.empty()) {
         continue;
       }
-      const bool is_method = variant == at::variants::METHOD;
-      PyObject* packet = make_packet(name, chosen, is_method);
-      if (is_method) {
+      PyObject* packet = make_packet(name, chosen, variant);
+      if (variant == at::variants::METHOD) {
         methods[name] = packet;
       }
-      if (PyObject_SetAttrString(place.second, name.c_str(), packet) < 0) {
+      if (PyObject_SetAttrString(place, name.c_str(), packet) < 0) {
         throw_python_error();
       }
     }
