@@ -26,7 +26,7 @@ NINJA := $(if $(shell command -v flock),flock build/.lock) $(BIN)/ninja
 
 .PHONY: help
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 # --- the environment ------------------------------------------------------------------------------------------------
 
@@ -179,6 +179,11 @@ test: stubs $(STAMPS)/everything ## run every test: C++, Python, docstrings, deb
 .PHONY: fresh-machine
 fresh-machine: ## try the README's commands on bare Debian systems (root, mmdebstrap): ARGS='bookworm lab test stop wheel'
 	@.ci/fresh_machine.sh $(ARGS)
+
+# Not a part of `make test`, because it needs root and half an hour.
+.PHONY: arm64
+arm64: ## try both builds in an emulated arm64 Debian (root, mmdebstrap, qemu-user-static): ARGS='lab test release stop'
+	@.ci/arm64.sh $(ARGS)
 
 REPEATS ?= 50
 .PHONY: test-magics
