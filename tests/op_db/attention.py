@@ -100,7 +100,7 @@ ROWS = [
         "_scaled_dot_product_attention_math",
         in_small_operations,
         call=seeded("_scaled_dot_product_attention_math"),
-        **ATTENTION,
+        **{**ATTENTION, "torch_gradient": True},
     ),
     OpInfo("_scaled_dot_product_flash_attention_for_cpu", by_tiles, **ATTENTION),
     OpInfo("_safe_softmax", safe, out=False),

@@ -6,7 +6,6 @@
 #include <ATen/TensorUtils.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Fill.h>
-#include <ATen/native/OutByCopy.h>
 #include <ATen/native/TensorFactories.h>
 
 #include <algorithm>
@@ -142,8 +141,8 @@ static Tensor pad(const Tensor& self, IntArrayRef pad, const std::string& mode, 
 }
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  def_with_out_by_copy(m, "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
-                       TORCH_FN(constant_pad_nd), kernels(fill_stub, zero_stub), variants::FUNCTION);
+  m.def("constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", TORCH_FN(constant_pad_nd),
+        kernels(fill_stub, zero_stub), variants::FUNCTION);
   m.def_composite("_pad_circular(Tensor self, SymInt[] pad) -> Tensor", TORCH_FN(_pad_circular), variants::NN);
   m.def_composite("_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor", TORCH_FN(_pad_enum),
                   variants::NN);
