@@ -19,7 +19,7 @@ def native_dropout(op: Op, args: list[Any], dims: list[Any], size: int, randomne
         _checked(randomness)
     value = spread(front(input, dims[0]), dims[0] is not None, size)
     if train is False or randomness == "different":
-        return op([value, p, train]), 0
+        return op([value, p, train]), (0, 0)
     mask = op([value[0], p, train])[1]  # the examples share the noise
     scale = 0.0 if p == 1 else 1 / (1 - p)
-    return (value * mask * scale, mask.expand(value.shape)), 0
+    return (value * mask * scale, mask.expand(value.shape)), (0, 0)
