@@ -207,4 +207,3 @@ def test_ops_of_torch_ops_return_plain_tuples(real_torch: Any) -> None:
         scores = aten.log_sigmoid_forward(x)
         losses = aten.nll_loss_forward(x, lib.tensor([0, 1]), None, 1, -100)
         assert type(scores) is type(losses) is type(aten.max.dim(x, 0)) is type(aten.sort(x)) is tuple
-        assert type(lib.max(x, 0)) is type(x.max(0)) is lib.return_types.max

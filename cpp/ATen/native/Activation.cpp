@@ -374,7 +374,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool "
       "training, bool self_is_result) -> Tensor",
-      TORCH_FN(rrelu_with_noise_backward), NN);
+      TORCH_FN(rrelu_with_noise_backward), kernels(leaky_relu_backward_stub), NN);
   m.def_composite(
       "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? "
       "generator=None) -> Tensor",

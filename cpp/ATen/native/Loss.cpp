@@ -324,10 +324,6 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
       "reduction=Mean) -> Tensor",
       TORCH_FN(binary_cross_entropy_with_logits), variants::FUNCTION);
-  m.def_out_by_copy(
-      "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
-      "reduction=Mean) -> Tensor",
-      TORCH_FN(binary_cross_entropy_with_logits));
 
   m.def("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", TORCH_FN(soft_margin_loss),
         variants::NN);
