@@ -8,6 +8,7 @@ Loaded by path, before anything is built (see doctor.py): standard library only.
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import re
@@ -196,6 +197,11 @@ def check_ptrace() -> Iterator[Check]:
         ("in a container: docker run --cap-add=SYS_PTRACE; in Kubernetes capabilities.add: [SYS_PTRACE]",
          "where that is not enough: --security-opt seccomp=unconfined"),
     )  # fmt: skip
+    if refused == errno.ENOSYS:
+        mends = (
+            "the processor is emulated, without ptrace: take an image for this machine's own processor;",
+            "on an Apple laptop: docker run --platform=linux/arm64",
+        )
     if start_traced() == 0:
         works = "what still works: call trees, Python's debugger, %%gdb --fresh, VS Code's `C++: current file`"
     else:

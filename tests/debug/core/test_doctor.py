@@ -3,6 +3,7 @@
 Mirrors: nothing in PyTorch: torch/utils/collect_env.py has no test of its findings.
 """
 
+import errno
 import importlib.util
 import os
 import shutil
@@ -135,6 +136,7 @@ def test_a_build_replaced_under_this_process_is_told(doctor: ModuleType, monkeyp
         ("3", 1, 1, "fail", "then reboot"),
         (None, 1, 1, "fail", "--cap-add=SYS_PTRACE"),
         ("1", 1, 1, "fail", "--cap-add=SYS_PTRACE"),
+        (None, errno.ENOSYS, errno.ENOSYS, "fail", "the processor is emulated"),
     ],
 )
 def test_ptrace_verdicts(
