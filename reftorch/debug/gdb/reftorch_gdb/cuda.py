@@ -120,7 +120,7 @@ def backtrace(thread):
         raise gdb.GdbError("cuda bt: this thread does not wait; `cuda threads` says which do")
     processor = gdb.selected_frame().architecture().name()
     if processor != "i386:x86-64":
-        raise gdb.GdbError(f"cuda bt: reads the registers of x86-64, and this is {processor}; `cuda threads` works")
+        raise gdb.GdbError(f"cuda bt: reads the registers of x86-64, and this is {processor}")
     here = {n: int(gdb.parse_and_eval(f"(unsigned long)${n}")) for n in REGISTERS}
     try:
         for name, value in saved_registers(thread).items():
