@@ -137,6 +137,7 @@ VALUES = [
         dtypes=("float64", "float32"),
         call=cdist_backward,
         gradient=False,
+        apart=(NO_NAN,),
     ),
     OpInfo(
         "_pdist_backward",

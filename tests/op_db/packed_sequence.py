@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tests.op_db.core import DTYPES, Input, Inputs, OpInfo, Sample
+from tests.op_db.core import DTYPES, Apart, Input, Inputs, OpInfo, Sample
 from tests.op_db.samples.unary import backward_op
 
 
@@ -51,7 +51,12 @@ def sequences(make: Inputs) -> Iterator[Sample]:
 
 
 ROWS = [
-    OpInfo("_pack_padded_sequence", packs, dtypes=DTYPES),
+    OpInfo(
+        "_pack_padded_sequence",
+        packs,
+        dtypes=DTYPES,
+        apart=(Apart("torch packs fewer steps than the lengths say", says="at most the number of time steps"),),
+    ),
     OpInfo(
         "_pack_padded_sequence_backward",
         pack_backwards,

@@ -124,7 +124,14 @@ static std::tuple<Tensor, Tensor> _prelu_kernel_backward(const Tensor& grad_outp
   auto of_self =
       TensorIteratorConfig().add_output(grad_self).add_input(self).add_input(weight).add_input(grad_output).build();
   prelu_backward_self_stub(of_self.device_type(), of_self);
-  auto of_weight = TensorIteratorConfig().add_output(grad_weight).add_input(self).add_input(grad_output).build();
+  const auto broadcast = [&](const Tensor& t) {
+    return t.sizes() == grad_self.sizes() ? t : at::expand(t, grad_self.sizes());
+  };
+  auto of_weight = TensorIteratorConfig()
+                       .add_output(grad_weight)
+                       .add_input(broadcast(self))
+                       .add_input(broadcast(grad_output))
+                       .build();
   prelu_backward_weight_stub(of_weight.device_type(), of_weight);
   return {grad_self, grad_weight};
 }

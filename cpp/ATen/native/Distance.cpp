@@ -24,6 +24,8 @@ DEFINE_DISPATCH(pdist_backward_stub)
 // Computes |a - b|^2 = |a|^2 - 2 a.b + |b|^2 for all pairs as one matrix product: of (-2 a, |a|^2, 1) with (b, 1,
 // |b|^2). This is faster than pair by pair, but less exact where a and b are close.
 static Tensor _euclidean_dist(const Tensor& x1, const Tensor& x2) {
+  TORCH_CHECK(x2.dim() >= 2, "tensor.mT is only supported on matrices or batches of matrices. Got ", x2.dim(),
+              "-D tensor.");
   auto squares = [](const Tensor& x) { return at::sum(at::mul(x, x), IntArrayRef(-1), /*keepdim=*/true); };
   const Tensor norm1 = squares(x1), norm2 = squares(x2);
   const Tensor left = at::cat({at::mul(x1, detail::wrapped_scalar_tensor(-2)), norm1, at::ones_like(norm1)}, -1);

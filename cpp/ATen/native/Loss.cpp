@@ -243,7 +243,7 @@ static Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool l
   if (full) {
     const Tensor half_log = at::mul(at::log(at::mul(target, 2 * M_PI)), 0.5);
     const Tensor stirling = at::add(at::sub(at::mul(target, at::log(target)), target), half_log);
-    loss = at::add(loss, at::masked_fill(stirling, at::le(target, number(1)), 0));
+    at::add_(loss, at::masked_fill(stirling, at::le(target, number(1)), 0));
   }
   return apply_loss_reduction(loss, reduction);
 }

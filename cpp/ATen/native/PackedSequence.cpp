@@ -70,6 +70,7 @@ std::tuple<Tensor, Tensor> _pack_padded_sequence(const Tensor& input, const Tens
 // grad: (sum of lengths, *). Returns the gradient of the input, 0 in the padding.
 Tensor _pack_padded_sequence_backward(const Tensor& grad, IntArrayRef input_size, const Tensor& batch_sizes,
                                       bool batch_first) {
+  TORCH_CHECK(input_size.size() >= 2, "_pack_padded_sequence_backward: expected input_size of at least 2 dimensions");
   DimVector size(input_size.begin(), input_size.end());
   if (batch_first) {
     std::swap(size[0], size[1]);
@@ -88,7 +89,8 @@ Tensor _pack_padded_sequence_backward(const Tensor& grad, IntArrayRef input_size
 std::tuple<Tensor, Tensor> _pad_packed_sequence(const Tensor& data, const Tensor& batch_sizes_tensor, bool batch_first,
                                                 const Scalar& padding_value, int64_t total_length) {
   std::vector<int64_t> batch_sizes = numbers_in(batch_sizes_tensor);
-  TORCH_CHECK(!batch_sizes.empty(), "_pad_packed_sequence: expected batch_sizes of at least one step");
+  TORCH_CHECK(!batch_sizes.empty() && data.dim() > 0,
+              "_pad_packed_sequence: expected data of at least one dimension, and batch_sizes of at least one step");
   const int64_t batch = batch_sizes[0], longest = static_cast<int64_t>(batch_sizes.size());
   int64_t total = longest;
   if (total_length > 0) {

@@ -141,7 +141,8 @@ void multilabel_margin_loss_kernel(const Tensor& output, const Tensor& is_target
       for (int64_t k = 0; k < count; k++) {
         for (int64_t c = 0; c < C; c++) {
           if (is_right[c] == 0) {
-            sum += std::max(scalar_t(1) - x[labels[k]] + x[c], scalar_t(0));
+            const scalar_t short_of = scalar_t(1) - x[labels[k]] + x[c];
+            sum += short_of > 0 ? short_of : scalar_t(0);
           }
         }
       }
@@ -156,6 +157,9 @@ void multilabel_margin_loss_backward_kernel(const Tensor& grad_input, const Tens
   const int64_t C = classes_of(input), N = input.numel() / C;
   check_margin_labels(target, C);
   AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "multilabel_margin_loss_backward_out_frame", [&] {
+    const scalar_t* marks = is_target.data_ptr<scalar_t>();
+    const bool are_marks = std::all_of(marks, marks + is_target.numel(), [](scalar_t m) { return m >= 0 && m <= 1; });
+    TORCH_CHECK(are_marks, "argument #5 'is_target' is out of range");
     const scalar_t share = static_cast<scalar_t>(1. / static_cast<double>(reduction == Reduction::Mean ? N * C : C));
     for (int64_t n = 0; n < N; n++) {
       const scalar_t* x = input.data_ptr<scalar_t>() + n * C;
