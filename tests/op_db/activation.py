@@ -195,6 +195,7 @@ ROWS = [
         "_prelu_kernel_backward",
         lambda make: [Sample((make(2, 3), make(2, 3), make(2, 3))), Sample((make(301), make(301), make(301)))],
         call=called("_prelu_kernel_backward"),
+        apart=(Apart("torch orders the strides of both gradients by all three tensors", says="strides"),),
     ),
     OpInfo("rrelu", slopes, call=seeded("rrelu")),
     OpInfo("rrelu_with_noise", slopes, call=with_noise, out=False),

@@ -110,7 +110,13 @@ ROWS = [
         torch_gradient=False,
         apart=(NO_NAN, Apart("torch divides by the number of coordinates", when=is_empty, crashes=True)),
     ),
-    reduction("_euclidean_dist", "", points, dtypes=("float64", "float32")),
+    reduction(
+        "_euclidean_dist",
+        "",
+        points,
+        dtypes=("float64", "float32"),
+        apart=(Apart("the root of a rounded 0 is far from 0", says="Not equal to tolerance"), NO_NAN),
+    ),
     OpInfo(
         "_pdist_forward",
         rows_of_points,

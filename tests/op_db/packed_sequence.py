@@ -63,5 +63,10 @@ ROWS = [
         call=lambda lib, *args: backward_op(lib, "_pack_padded_sequence_backward")(*args),
     ),
     OpInfo("_pad_packed_sequence", pads, dtypes=DTYPES),
-    OpInfo("pad_sequence", sequences, dtypes=DTYPES),
+    OpInfo(
+        "pad_sequence",
+        sequences,
+        dtypes=DTYPES,
+        apart=(Apart("numbers are no sequences: torch refuses them with another error", says="IndexError"),),
+    ),
 ]

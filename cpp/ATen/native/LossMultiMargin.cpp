@@ -146,12 +146,14 @@ std::tuple<Tensor, Tensor> multilabel_margin_loss_forward(const Tensor& self, co
 Tensor multilabel_margin_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
                                        int64_t reduction, const Tensor& is_target) {
   const MarginShape shape = check_multilabel_margin(self, target);
+  TORCH_CHECK(is_target.sizes() == target.sizes(),
+              "Expected tensor for argument #3 'target' to have same size as tensor for argument #5 'is_target'; but ",
+              target.sizes(), " does not equal ", is_target.sizes(),
+              " (while checking arguments for multilabel_margin_loss_backward_cpu_template)");
   const Tensor grad_input = new_of(self.sizes(), self);
   if (self.numel() == 0) {
     return grad_input;
   }
-  TORCH_CHECK(is_target.sizes() == target.sizes(), "inconsistent is_target size: ", is_target.sizes(),
-              " for target of size: ", target.sizes());
   check_label_dtype(self, target);
   check_dtype_of(grad_output, self);
   check_dtype_of(is_target, self);
