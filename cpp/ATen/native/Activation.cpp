@@ -112,7 +112,8 @@ static void leaky_relu_backward_out(const Tensor& grad_output, const Tensor& sel
 // weight broadcasts to the shape of self.
 static Tensor _prelu_kernel(const Tensor& self, const Tensor& weight) {
   Tensor result = empty_like_impl(self, std::nullopt, std::nullopt, std::nullopt);
-  auto iter = TensorIteratorConfig().add_output(result).add_input(self).add_input(weight).build();
+  auto iter =
+      TensorIteratorConfig().add_output(result).add_input(self).add_input(weight).check_all_same_dtype(true).build();
   prelu_stub(iter.device_type(), iter);
   return result;
 }
@@ -121,8 +122,13 @@ static Tensor _prelu_kernel(const Tensor& self, const Tensor& weight) {
 static std::tuple<Tensor, Tensor> _prelu_kernel_backward(const Tensor& grad_output, const Tensor& self,
                                                          const Tensor& weight) {
   Tensor grad_self, grad_weight;
-  auto of_self =
-      TensorIteratorConfig().add_output(grad_self).add_input(self).add_input(weight).add_input(grad_output).build();
+  auto of_self = TensorIteratorConfig()
+                     .add_output(grad_self)
+                     .add_input(self)
+                     .add_input(weight)
+                     .add_input(grad_output)
+                     .check_all_same_dtype(true)
+                     .build();
   prelu_backward_self_stub(of_self.device_type(), of_self);
   const auto broadcast = [&](const Tensor& t) {
     return t.sizes() == grad_self.sizes() ? t : at::expand(t, grad_self.sizes());
@@ -131,6 +137,7 @@ static std::tuple<Tensor, Tensor> _prelu_kernel_backward(const Tensor& grad_outp
                        .add_output(grad_weight)
                        .add_input(broadcast(self))
                        .add_input(broadcast(grad_output))
+                       .check_all_same_dtype(true)
                        .build();
   prelu_backward_weight_stub(of_weight.device_type(), of_weight);
   return {grad_self, grad_weight};

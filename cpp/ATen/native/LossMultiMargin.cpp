@@ -154,7 +154,7 @@ Tensor multilabel_margin_loss_backward(const Tensor& grad_output, const Tensor& 
   if (self.numel() == 0) {
     return grad_input;
   }
-  check_label_dtype(self, target);
+  check_margin_dtypes("multilabel_margin_loss_backward_out_frame", self, target);
   check_dtype_of(grad_output, self);
   check_dtype_of(is_target, self);
   check_margin_grad(grad_output, target, shape.N, reduction, target.dim() > 1);
