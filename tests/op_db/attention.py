@@ -7,7 +7,9 @@ Leaves out: complex inputs.
 from collections.abc import Iterator
 from typing import Any
 
-from tests.op_db.core import FLOATS, Apart, Inputs, OpInfo, Sample
+import numpy as np
+
+from tests.op_db.core import FLOATS, Apart, Input, Inputs, OpInfo, Sample
 from tests.op_db.samples.factories import seeded
 
 
@@ -90,9 +92,28 @@ def turns_the_end_around(sample: Sample) -> bool:
     return bool(sample.kwargs.get("is_causal")) and scale is not None and scale <= 0
 
 
+def reads_beyond(sample: Sample) -> bool:
+    """Whether keys and values have four dimensions and other sizes than the batch of queries asks for."""
+    shapes = [arg.values.shape for arg in sample.args[:3] if isinstance(arg, Input)]
+    return (
+        len(shapes) == 3
+        and all(len(s) == 4 for s in shapes)
+        and not (
+            shapes[1] == shapes[2] and shapes[0][0] == shapes[1][0] and shapes[1][1] and not shapes[0][1] % shapes[1][1]
+        )
+    )
+
+
+def is_not_finite(sample: Sample) -> bool:
+    return any(
+        isinstance(arg, Input) and not np.isfinite(arg.values).all() for arg in (*sample.args, *sample.kwargs.values())
+    )
+
+
 APART = (
+    Apart("torch reads beyond keys or values of other lengths", when=reads_beyond, crashes=True),
+    Apart("torch's order of sums and products decides which infinities become NaN", when=is_not_finite),
     Apart("torch multiplies the -inf of later keys by the scale: NaN", when=turns_the_end_around),
-    Apart("torch reads beyond keys or values of other lengths", says="expected key and value of one shape"),
 )
 # torch has no second gradient of its kernel, and ours is held by gradcheck.
 ATTENTION: dict[str, Any] = {

@@ -9,6 +9,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
+#include <ATen/functorch/DynamicLayer.h>
 #include <ATen/native/TypeMetaName.h>
 
 #include <cmath>
@@ -88,7 +89,7 @@ Tensor for_all_heads(const Tensor& heads, int64_t count) {
 Tensor _safe_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   const Tensor result = at::softmax(self, dim, dtype);
   const auto number = [&](double value, ScalarType type) { return at::scalar_tensor(value, type, self.device()); };
-  const Tensor is_masked = at::eq(self, number(-kInfinity, self.scalar_type()));
+  const Tensor is_masked = at::eq(self, number(-kInfinity, self.is_floating_point() ? self.scalar_type() : kFloat));
   return at::where(at::all(is_masked, dim, /*keepdim=*/true), number(0.0, result.scalar_type()), result);
 }
 
@@ -121,7 +122,8 @@ std::tuple<Tensor, Tensor> _scaled_dot_product_attention_math(const Tensor& quer
   }
   Tensor weights = at::matmul(scaled_query, at::mul(at::transpose(keys, -2, -1), root));
   if (mask_given(mask)) {
-    weights = at::add(weights, *mask);
+    // In place, so that a mask with more dimensions is an error. Under vmap, the mask alone may be a batch.
+    weights = functorch::current_layer() == nullptr ? at::add_(weights, *mask) : at::add(weights, *mask);
   }
   weights = at::_safe_softmax(weights, -1);
   if (dropout_p > 0 && mask_given(dropout_mask)) {
