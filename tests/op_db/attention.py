@@ -110,10 +110,25 @@ def is_not_finite(sample: Sample) -> bool:
     )
 
 
+def backward_reads_beyond(sample: Sample) -> bool:
+    """Whether the gradient or the mask has other sizes than the queries and keys ask for."""
+    grad, query, key, _, _, mask = (arg.values.shape if isinstance(arg, Input) else () for arg in sample.args)
+    return grad != query or reads_beyond(Sample(sample.args[1:4])) or (len(mask) > 0 and mask != (query[-2], key[-2]))
+
+
+def has_nothing(sample: Sample) -> bool:
+    return any(isinstance(arg, Input) and arg.values.size == 0 for arg in sample.args[:3])
+
+
 APART = (
+    Apart("torch broadcasts the batches of a call without elements", when=has_nothing),
     Apart("torch reads beyond keys or values of other lengths", when=reads_beyond, crashes=True),
     Apart("torch's order of sums and products decides which infinities become NaN", when=is_not_finite),
     Apart("torch multiplies the -inf of later keys by the scale: NaN", when=turns_the_end_around),
+)
+BACKWARD_APART = (
+    Apart("torch reads beyond gradients or masks of other sizes", when=backward_reads_beyond, crashes=True),
+    *APART,
 )
 # torch has no second gradient of its kernel, and ours is held by gradcheck.
 ATTENTION: dict[str, Any] = {
@@ -138,7 +153,11 @@ ROWS = [
 ]
 VALUES = [
     OpInfo(
-        "_scaled_dot_product_flash_attention_for_cpu_backward", backwards, call=backward, gradient=False, **ATTENTION
+        "_scaled_dot_product_flash_attention_for_cpu_backward",
+        backwards,
+        call=backward,
+        gradient=False,
+        **{**ATTENTION, "apart": BACKWARD_APART},
     ),
     OpInfo("_fused_sdp_choice", attends, **{**ATTENTION, "gradient": False}),
 ]

@@ -200,14 +200,14 @@ std::tuple<Tensor, Tensor> flash_attention(const Tensor& query, const Tensor& ke
                                            std::optional<double> scale) {
   check_flash(query, key, value, dropout_p, attn_mask);
   const ScalarType dtype = computing(query);
-  const Tensor output = at::empty_like(query, dtype);
+  const Tensor queries = ready(query, dtype), output = at::empty_like(queries); // of dense rows
   const Tensor logsumexp =
       at::transpose(detail::empty_generic({query.size(0), query.size(2), query.size(1)}, dtype, query.device()), 1, 2);
   if (query.numel() == 0 || key.numel() == 0) {
     return {at::zeros_like(query), at::zeros_like(logsumexp)};
   }
-  flash_attention_stub(query.device().type(), output, logsumexp, ready(query, dtype), ready(key, dtype),
-                       ready(value, dtype), broadcast_mask(attn_mask, query, key, dtype),
+  flash_attention_stub(query.device().type(), output, logsumexp, queries, ready(key, dtype), ready(value, dtype),
+                       broadcast_mask(attn_mask, query, key, dtype),
                        AttentionOptions{is_causal, scale_of(query, scale)});
   return {at::to(output, query.scalar_type()), logsumexp};
 }
