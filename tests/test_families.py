@@ -116,6 +116,7 @@ def test_the_exceptions_of_the_families_exist() -> None:
 KERNELS_OF_SEVERAL_FAMILIES = {
     "cpp/ATen/native/cpu/BatchLinearAlgebraKernel.cpp": "PyTorch's file: all that calls LAPACK",
     "cpp/ATen/native/cpu/DistributionKernels.cpp": "PyTorch's file and name",
+    "cpp/ATen/native/cpu/FlashAttentionKernel.cpp": "PyTorch's file and name",
     "cpp/ATen/native/cpu/IndexKernel.cpp": "PyTorch's file: indices, masks and rows share a loop",
     "cpp/ATen/native/cpu/LinearAlgebraKernel.cpp": "the products of vectors stand beside those of matrices",
     "cpp/ATen/native/cpu/LossKernel.cpp": "the negative log likelihood stands beside the other losses",
