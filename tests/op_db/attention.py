@@ -120,7 +120,12 @@ def has_nothing(sample: Sample) -> bool:
     return any(isinstance(arg, Input) and arg.values.size == 0 for arg in sample.args[:3])
 
 
+def has_strides(sample: Sample) -> bool:
+    return any(isinstance(arg, Input) and arg.layout != "contiguous" for arg in sample.args[:4])
+
+
 APART = (
+    Apart("torch's kernel takes the last stride for 1, without a check", says="Mismatched elements", when=has_strides),
     Apart("torch broadcasts the batches of a call without elements", when=has_nothing),
     Apart("torch reads beyond keys or values of other lengths", when=reads_beyond, crashes=True),
     Apart("torch's order of sums and products decides which infinities become NaN", when=is_not_finite),
