@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/TensorIterator.h>
+#include <ATen/core/Generator.h>
 #include <ATen/native/DispatchStub.h>
 #include <c10/core/Scalar.h>
 
