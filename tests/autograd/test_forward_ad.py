@@ -37,6 +37,9 @@ NO_TRICK = {
     "native_group_norm_backward": "derivative for aten::native_group_norm_backward is not implemented",
     "_thnn_fused_lstm_cell_backward": "derivative for aten::_thnn_fused_lstm_cell_backward is not implemented",
     "mkldnn_rnn_layer_backward": "derivative for aten::mkldnn_rnn_layer_backward is not implemented",
+    "multi_margin_loss": "multi_margin_loss",  # neither of its weight, nor a second time
+    "multilabel_margin_loss": "derivative for aten::multilabel_margin_loss_backward is not implemented",
+    "multilabel_margin_loss_forward": "derivative for aten::multilabel_margin_loss_backward is not implemented",
     "native_batch_norm": "not differentiable with respect to argument 'running_mean'",
     "batch_norm": "not differentiable with respect to argument 'running_mean'",
     "instance_norm": "not differentiable with respect to argument 'running_mean'",

@@ -380,7 +380,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool "
       "training=False, Generator? generator=None) -> Tensor",
-      TORCH_FN(rrelu_with_noise), kernels(rrelu_stub, leaky_relu_stub), NN);
+      TORCH_FN(rrelu_with_noise), kernels(rrelu_stub, leaky_relu_stub), NN, tags(Tag::nondeterministic_seeded));
   m.def(
       "rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool "
       "training=False, Generator? generator=None) -> Tensor(a!)",
@@ -392,7 +392,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite(
       "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? "
       "generator=None) -> Tensor",
-      TORCH_FN(rrelu), FUNCTION);
+      TORCH_FN(rrelu), FUNCTION, tags(Tag::nondeterministic_seeded, Tag::pointwise));
   m.def_composite(
       "rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? "
       "generator=None) -> Tensor(a!)",
