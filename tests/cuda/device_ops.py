@@ -24,17 +24,21 @@ RANDOM = {
     "normal.float_Tensor", "normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_float", "randint_like",
     "randint_like.low_dtype", "bernoulli", "bernoulli.p", "multinomial", "poisson", "rand_like", "randn_like", "rrelu",
     "rand", "randn", "randint", "randint.low", "randperm", "dropout", "alpha_dropout", "feature_dropout",
-    "feature_alpha_dropout", "native_dropout", "binomial", "_standard_gamma", "_sample_dirichlet",
+    "feature_alpha_dropout", "native_dropout", "_scaled_dot_product_attention_math", "binomial", "_standard_gamma", "_sample_dirichlet",
 }  # fmt: skip
 # The elements of an uninitialized tensor are whatever the memory held.
 UNINITIALIZED = ("empty", "new_empty")
 # Calls that the default device does not move: factories that take no device in torch or not by that name, and a row
 # that asks for the CPU by name.
 STAY_ON_CPU = ("range.step", "normal.float_float", "to.device")
-# Rows whose calls ask for CPU tensors: the indices of tensor_split are read by the host.
+# Rows whose calls ask for CPU tensors: the indices of tensor_split and the lengths of sequences are read by the host.
 ON_THE_CPU = {
     "tensor_split.tensor_indices_or_sections": "to be on cpu",
     **{f"{op}.data": "batch_sizes must be a 1D CPU int64 tensor" for op in ("rnn_tanh", "rnn_relu", "gru", "lstm")},
+    **dict.fromkeys(
+        ("_pack_padded_sequence", "_pack_padded_sequence_backward", "_pad_packed_sequence"),
+        "'lengths' argument should be a 1D CPU int64 tensor",
+    ),
 }
 MISSING = re.compile(r"Could not run 'aten::[\w.]+' with arguments from the 'CUDA' backend")
 NO_DTYPE = re.compile(r'"\w+" not implemented for \'\w+\'')

@@ -63,3 +63,9 @@ def test_graphs_and_gradients_are_those_of_torch(case: str, real_torch: Any) -> 
     assert found[0][0] == found[1][0]
     assert reftorch.tensor(found[0][1]).allclose(reftorch.tensor(found[1][1]))
     assert found[0][2] == pytest.approx(found[1][2])
+
+
+@pytest.mark.parametrize("batch_sizes", [[2, -1], [1, 2], [-3]])
+def test_batch_sizes_that_no_packed_batch_has(batch_sizes: list[int]) -> None:
+    with pytest.raises(RuntimeError, match="batch_sizes in decreasing order and none below 0|negative dimension"):
+        reftorch._pad_packed_sequence(reftorch.ones(4, 2), reftorch.tensor(batch_sizes), False, 0.0, -1)

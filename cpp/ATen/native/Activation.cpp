@@ -133,10 +133,11 @@ static std::tuple<Tensor, Tensor> _prelu_kernel_backward(const Tensor& grad_outp
   const auto broadcast = [&](const Tensor& t) {
     return t.sizes() == grad_self.sizes() ? t : at::expand(t, grad_self.sizes());
   };
+  const Tensor all_self = broadcast(self), all_grad = broadcast(grad_output); // the iterator borrows its operands
   auto of_weight = TensorIteratorConfig()
                        .add_output(grad_weight)
-                       .add_input(broadcast(self))
-                       .add_input(broadcast(grad_output))
+                       .add_input(all_self)
+                       .add_input(all_grad)
                        .check_all_same_dtype(true)
                        .build();
   prelu_backward_weight_stub(of_weight.device_type(), of_weight);

@@ -112,7 +112,9 @@ std::tuple<Tensor, Tensor> _pad_packed_sequence(const Tensor& data, const Tensor
     if (batch_sizes[t] == sequences) {
       continue;
     }
-    TORCH_CHECK(batch_sizes[t] < sequences, "_pad_packed_sequence: expected batch_sizes in decreasing order");
+    TORCH_CHECK(batch_sizes[t] >= 0 && batch_sizes[t] < sequences,
+                "_pad_packed_sequence: expected batch_sizes in decreasing order and none below 0, but got ",
+                batch_sizes[t], " after ", sequences);
     const int64_t rows = sequences * (t - start);
     shape[0] = t - start;
     shape[1] = sequences;
