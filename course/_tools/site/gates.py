@@ -1,4 +1,6 @@
-"""The limits of `make bench` as a table for the page on performance, read from the program that judges by them.
+"""The limits of `make bench`, and what was measured, as tables for the page on performance.
+
+The limits are read from the program that judges by them, and the ratios from the file that it writes with `--store`.
 
 Mirrors: nothing in PyTorch: it compares with its own past.
 """
@@ -6,16 +8,54 @@ Mirrors: nothing in PyTorch: it compares with its own past.
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-SOURCE = Path(__file__).parents[3] / "tests" / "bench" / "gates.py"
+BENCH = Path(__file__).parents[3] / "tests" / "bench"
+SOURCE, MEASURED = BENCH / "gates.py", BENCH / "measured.json"
 
 
 def gates_table() -> str:
-    """The table in Markdown: a row for each group of cases."""
-    rows = [f"| {name} | {limit} | {stretch} |" for name, limit, stretch in gates(SOURCE.read_text())]
-    return "\n".join(["| what | limit | stretch |", "|---|---|---|", *rows])
+    """The tables in Markdown: a row for each group of cases, then a row for each suite; and how it was measured."""
+    measured = json.loads(MEASURED.read_text())
+    ratios = measured.pop("ratios")
+    groups = [
+        f"| {name} | {limit} | {stretch} | {ratios_text(ratios.get(name, {}))} |"
+        for name, limit, stretch in gates(SOURCE.read_text())
+    ]
+    suites = [f"| {title} | {mean} |" for title, mean in ratios.get("suites, whole", {}).items()]
+    return "\n".join(
+        [
+            "| what | limit | stretch | measured |",
+            "|---|---|---|---|",
+            *groups,
+            "",
+            "| suite | geometric mean of the ratios |",
+            "|---|---|",
+            *suites,
+            "",
+            how_text(measured),
+        ]
+    )
+
+
+def ratios_text(ratios: dict[str, float]) -> str:
+    """The ratio of the only case, or the best and the worst with their names."""
+    if not ratios:
+        return "not measured"
+    best, worst = min(ratios, key=ratios.__getitem__), max(ratios, key=ratios.__getitem__)
+    if len(ratios) == 1:
+        return f"{ratios[best]}"
+    return f"{ratios[best]} (`{best}`) to {ratios[worst]} (`{worst}`)"
+
+
+def how_text(how: dict[str, Any]) -> str:
+    return (
+        f"These ratios were measured on {how['date']}, against PyTorch {how['torch']}, on {how['cores']} cores of an "
+        f"{how['processor']}, by `make bench ARGS='--store --rounds {how['rounds']}'`."
+    )
 
 
 def gates(source: str) -> Iterator[tuple[str, str, str]]:

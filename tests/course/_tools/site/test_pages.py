@@ -6,12 +6,13 @@ Mirrors: nothing in PyTorch: its docs are built by a workflow of its own.
 from __future__ import annotations
 
 import doctest
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from course._tools.site.gates import gates
+from course._tools.site.gates import MEASURED, SOURCE, gates, gates_table, ratios_text
 from course._tools.site.markdown import FROM, HERE, HOMES, page_text, section
 
 ROOT = HERE.parents[3]
@@ -64,3 +65,15 @@ def test_the_limits_are_read_from_the_program_that_judges() -> None:
         ("a", "0.5", "0.1"),
         ("b", "1 (3 without wide AVX-512)", "2 (4 without wide AVX-512)"),
     ]
+
+
+def test_the_ratios_on_the_site_are_of_all_groups_that_have_a_limit() -> None:
+    stored = json.loads(MEASURED.read_text())["ratios"]
+    assert stored.keys() == {name for name, _limit, _stretch in gates(SOURCE.read_text())} | {"suites, whole"}
+    assert "not measured" not in gates_table()
+
+
+def test_a_group_shows_its_best_and_its_worst_ratio() -> None:
+    assert ratios_text({"a": 0.2}) == "0.2"
+    assert ratios_text({"a": 0.5, "b": 0.2, "c": 0.3}) == "0.2 (`b`) to 0.5 (`a`)"
+    assert ratios_text({}) == "not measured"
