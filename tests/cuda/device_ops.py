@@ -24,7 +24,8 @@ RANDOM = {
     "normal.float_Tensor", "normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_float", "randint_like",
     "randint_like.low_dtype", "bernoulli", "bernoulli.p", "multinomial", "poisson", "rand_like", "randn_like", "rrelu",
     "rand", "randn", "randint", "randint.low", "randperm", "dropout", "alpha_dropout", "feature_dropout",
-    "feature_alpha_dropout", "native_dropout", "_scaled_dot_product_attention_math", "binomial", "_standard_gamma", "_sample_dirichlet",
+    "feature_alpha_dropout", "native_dropout", "_scaled_dot_product_attention_math",
+    "binomial", "_standard_gamma", "_sample_dirichlet",
 }  # fmt: skip
 # The elements of an uninitialized tensor are whatever the memory held.
 UNINITIALIZED = ("empty", "new_empty")
