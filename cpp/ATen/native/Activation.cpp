@@ -107,7 +107,7 @@ static void leaky_relu_backward_out(const Tensor& grad_output, const Tensor& sel
   iter.cast_outputs();
 }
 
-// --- prelu: x where x > 0, else w x ----------------------------------------------------------------------------------
+// --- prelu: positive x stay, others are w x --------------------------------------------------------------------------
 
 // weight broadcasts to the shape of self.
 static Tensor _prelu_kernel(const Tensor& self, const Tensor& weight) {

@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/Dropout.cpp, aten/src/ATen/functorch/PyTorchOperatorHacks.cpp
 //
-// Sets elements, or whole channels, to zero with a probability, and scales the others. Left out: the fused kernels of
-// GPUs, which native_dropout stands for there.
+// Sets elements, or whole channels, to zero with a probability, and scales the others. Left out: the fused kernels
+// that native_dropout has on GPUs.
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/functorch/DynamicLayer.h>

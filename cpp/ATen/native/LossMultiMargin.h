@@ -9,7 +9,7 @@
 
 namespace reftorch::at::native {
 
-// input: (N, C), target: (N), weight: (C) or undefined; output: (N) without a reduction, else ()
+// input: (N, C), target: (N), weight: (C) or undefined; output: (N), or () if the losses are reduced
 DECLARE_DISPATCH(void (*)(const Tensor& output, const Tensor& input, const Tensor& target, const Tensor& weight,
                           int64_t p, double margin, int64_t reduction),
                  multi_margin_loss_stub)
@@ -17,7 +17,8 @@ DECLARE_DISPATCH(void (*)(const Tensor& output, const Tensor& input, const Tenso
 DECLARE_DISPATCH(void (*)(const Tensor& grad_input, const Tensor& grad_output, const Tensor& input,
                           const Tensor& target, const Tensor& weight, int64_t p, double margin, int64_t reduction),
                  multi_margin_loss_backward_stub)
-// input, target, is_target: (N, C); output: (N) without a reduction, else (). The caller has filled is_target with 0.
+// input, target, is_target: (N, C); output: (N), or () if the losses are reduced. The caller has filled is_target with
+// 0.
 DECLARE_DISPATCH(void (*)(const Tensor& output, const Tensor& is_target, const Tensor& input, const Tensor& target,
                           int64_t reduction),
                  multilabel_margin_loss_stub)

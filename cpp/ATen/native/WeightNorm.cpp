@@ -8,14 +8,14 @@
 
 namespace reftorch::at::native {
 
-// A shape of v.dim() dimensions, of which all but `dim` have size 1
+// Returns a shape of v.dim() dimensions. All dimensions but `dim` have size 1.
 static DimVector sizes_along(const Tensor& v, int64_t dim) {
   DimVector sizes(v.dim(), 1);
   sizes[dim] = v.size(dim);
   return sizes;
 }
 
-// The norm of all elements for dim = -1
+// Returns the norm over all dimensions but `dim`; with dim = -1, the norm of all elements.
 static Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
   if (dim == -1) {
     return at::norm(v, pow);
@@ -84,7 +84,7 @@ static std::tuple<Tensor, Tensor> _weight_norm_interface_backward(const Tensor& 
   return weight_norm_backward("_weight_norm_interface_backward", grad_w, saved_v, saved_g, saved_norms, dim);
 }
 
-// The same, as ops that autograd records: the backward of a backward
+// Computes what _weight_norm_interface_backward computes, by ops that autograd records: for a second derivative.
 static std::tuple<Tensor, Tensor> _weight_norm_differentiable_backward(const Tensor& grad_w, const Tensor& saved_v,
                                                                        const Tensor& saved_g, const Tensor& saved_norms,
                                                                        int64_t dim) {
