@@ -22,7 +22,7 @@ from pathlib import Path
 from course._tools.layout import ROOT
 from course._tools.outcomes import TIMEOUT, Outcome, Processes, ended_by, ended_together
 from course._tools.rebuilds import loaded_build
-from reftorch._source_paths import is_learners_copy
+from reftorch._source_paths import is_checkout, is_learners_copy
 
 KEPT = 50
 MOST_LINES = 20  # of the compiler's words
@@ -66,6 +66,8 @@ def run_cpp(source: str, *, timeout: float = TIMEOUT) -> Outcome:
 
 def _compiled(source: str, folder: Path, processes: Processes) -> Path:
     """The program that a source makes: the one that is kept, or a new one."""
+    if not (is_checkout() or is_learners_copy()):
+        raise CompilerRefused("This cell runs in a copy of the course, which `reftorch-course lab` makes.")
     build = ROOT / "build" / "Debug" if is_learners_copy() else loaded_build()
     compiler = installed_compiler() if is_learners_copy() else [_compiler(build)]
     command = [*compiler, *FLAGS, f"-I{ROOT / 'cpp'}", f"-I{build / 'generated'}"]

@@ -11,7 +11,7 @@ import re
 from itertools import islice
 
 from course._tools import cxx
-from course._tools.layout import ROOT
+from course._tools.layout import on_disk
 
 MIRRORS = re.compile(r"^(?:// ?|# ?)?Mirrors: *(?P<what>.+?)\.?$", re.M)
 # How a list of paths goes on in the next line: the end of a bracket, or one more path after a comma.
@@ -55,7 +55,7 @@ def text_of(path: str) -> str:
     Raises:
         FileNotFoundError: there is no such file.
     """
-    file = ROOT / path
+    file = on_disk(path)
     if not file.is_file():
         raise FileNotFoundError(f"{path}: no such file in the checkout")
     return file.read_text()
@@ -63,7 +63,7 @@ def text_of(path: str) -> str:
 
 def mirrors_of(path: str) -> str:
     """What the `Mirrors:` line at the head of a file says, with the lines that go on with it."""
-    with (ROOT / path).open() as file:
+    with on_disk(path).open() as file:
         head = "".join(islice(file, 60))  # a docstring may come first
     found = MIRRORS.search(head)
     if found is None:

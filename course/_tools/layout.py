@@ -2,6 +2,7 @@
 
 Mirrors: nothing in PyTorch: PyTorch ships no course.
 Leaves out: an installed course; chapters are read from a checkout or a copy (see lab.py), whose source learners change.
+Its C++ sources, though, are found (`on_disk`), so that `%torch_source` works wherever reftorch was installed.
 """
 
 from __future__ import annotations
@@ -32,6 +33,20 @@ def workspace() -> Path:
 def shown(path: Path) -> str:
     """`path` as a learner would type it: from the root of the checkout, for one who works inside it."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) and Path.cwd().is_relative_to(ROOT) else str(path)
+
+
+def on_disk(path: str, root: Path = ROOT) -> Path:
+    """The file or folder that a checkout has at `path`; an installed package has the C++ sources inside it."""
+    inside = root / "reftorch" / path
+    return inside if path.split("/")[0] == "cpp" and inside.exists() else root / path
+
+
+def in_checkout(file: Path, root: Path = ROOT) -> str | None:
+    """The path that `file` has in a checkout, for which `on_disk` returns `file`; None for a file of something else."""
+    if not file.is_relative_to(root):
+        return None
+    path = file.relative_to(root).as_posix()
+    return path.removeprefix("reftorch/") if path.startswith("reftorch/cpp/") else path
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import CppLexer, PythonLexer
 
-from course._tools.layout import ROOT
+from course._tools.layout import on_disk
 
 PYTORCH = "https://github.com/pytorch/pytorch/blob/v2.13.0"
 # A listing is light in a dark JupyterLab too, so everything in a listing names its colour: no theme may choose one.
@@ -206,7 +206,7 @@ def highlighted(text: str, path: str) -> list[str]:
 
 def link(path: str, label: str | None = None, *, line: int | None = None) -> str:
     """A link to a file of the checkout from the notebook at hand; JupyterLab opens it at the line."""
-    target = os.path.relpath(ROOT / path, Path.cwd())
+    target = os.path.relpath(on_disk(path), Path.cwd())
     fragment = "" if line is None else f"#line={line - 1}"
     return f'<a href="{target}{fragment}">{label or path}</a>'
 

@@ -25,7 +25,7 @@ def course(line: str) -> None:
 
 
 def torch_source(line: str) -> symbol_map.SymbolMap | None:
-    """Show where a symbol is, here and in PyTorch: `%torch_source Dispatcher::callBoxed`."""
+    """Show where a symbol is, here and in PyTorch: `%torch_source OperatorHandle::callBoxed`."""
     try:
         return symbol_map.torch_source(line)
     except LookupError as error:

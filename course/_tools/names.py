@@ -9,12 +9,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 from course._tools import source_map
 from course._tools.definitions import definitions_in
-from course._tools.layout import ROOT
+from course._tools.layout import in_checkout, on_disk
 
 FOLDERS = ("cpp", "reftorch", "course/_tools")
 SUFFIXES = (".cpp", ".h", ".cu", ".cuh", ".py")
@@ -45,8 +44,8 @@ def find_definition(words: str) -> Named:
 
         >>> find_definition("computeStride")
         Named(path='cpp/ATen/TensorUtils.cpp', name='computeStride')
-        >>> find_definition("Module.register_buffer in module.py").path
-        'reftorch/nn/modules/module.py'
+        >>> find_definition("Linear.forward in linear.py").path
+        'reftorch/nn/modules/linear.py'
     """
     name, _, file = words.partition(" in ")
     name, file = name.strip(), file.strip()
@@ -76,14 +75,14 @@ def _in_files(name: str, files: Iterator[tuple[str, str]]) -> list[Named]:
 
 
 def _files() -> Iterator[tuple[str, str]]:
-    return ((path, (ROOT / path).read_text()) for path in _paths())
+    return ((path, on_disk(path).read_text()) for path in _paths())
 
 
 def _files_called(end: str) -> Iterator[tuple[str, str]]:
-    return ((path, (ROOT / path).read_text()) for path in _paths() if f"/{path}".endswith(f"/{end}"))
+    return ((path, on_disk(path).read_text()) for path in _paths() if f"/{path}".endswith(f"/{end}"))
 
 
 @lru_cache
 def _paths() -> tuple[str, ...]:
-    files = (file for folder in FOLDERS for file in (ROOT / folder).rglob("*") if file.suffix in SUFFIXES)
-    return tuple(sorted(Path(file).relative_to(ROOT).as_posix() for file in files))
+    files = (file for folder in FOLDERS for file in on_disk(folder).rglob("*") if file.suffix in SUFFIXES)
+    return tuple(sorted({path for file in files if (path := in_checkout(file))}))  # `reftorch` may contain `cpp`

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from course._tools.layout import ROOT
+from course._tools.layout import on_disk
 from course._tools.source import show_source
 from reftorch.debug.common.svg import MUTED, Picture
 
@@ -105,7 +105,7 @@ def tree_map(entries: list[tuple[str, str, str, str]], caption: str) -> Picture:
     picture.text(left + 12, 20, "here", size=12, fill=MUTED)
     picture.text(left + 206, 20, "in PyTorch", size=12, fill=MUTED)
     for position, (floor, here, there, what) in enumerate(entries):
-        if not (ROOT / here).is_dir():
+        if not on_disk(here).is_dir():
             raise LookupError(f"{here}: no such folder in the checkout")
         fill, line = FLOORS[floor]
         y = 30 + position * (height + gap)

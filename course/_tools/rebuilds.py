@@ -44,7 +44,7 @@ from course._tools.outcomes import (
     run_program,
 )
 from course._tools.patches import Patched, apply, split_cell
-from reftorch._source_paths import is_learners_copy
+from reftorch._source_paths import is_checkout
 
 MOST_COMPILATIONS = 6
 PCH = "cmake_pch.hxx"
@@ -85,7 +85,7 @@ def loaded_build() -> Path:
     import reftorch
 
     build = ROOT / "build" / Path(reftorch._C.__file__).parent.name
-    if is_learners_copy():
+    if not is_checkout():
         raise RebuildFailed(
             "This library was installed, and only a checkout of reftorch can compile it anew; the README says how to "
             "get one. The lesson's stored output says what the cell does there."

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from course._tools.definitions import first_line, mirrors_of
-from course._tools.layout import ROOT
+from course._tools.layout import in_checkout
 from course._tools.source_table import ELSEWHERE, OVERLOADS, TABLE
 from reftorch._source_paths import here
 
@@ -52,7 +52,7 @@ class Place:
 
 
 def find(name: str) -> list[Place]:
-    """The places of a symbol, by any name it goes by: `add`, `add.Tensor`, `nn.Linear`, `Dispatcher::callBoxed`.
+    """The places of a symbol, by any name it goes by: `add`, `add.Tensor`, `nn.Linear`, `Dispatcher`.
 
     Raises:
         LookupError: nothing has that name; the message names what comes near.
@@ -167,5 +167,4 @@ def _library() -> Any:
 
 
 def _in_checkout(file: str) -> str | None:
-    path = Path(here(file))
-    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else None
+    return in_checkout(Path(here(file)))

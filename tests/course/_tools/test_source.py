@@ -57,7 +57,7 @@ static std::tuple<A, std::vector<B>> pair_of(A a, B b) { return {a, {b}}; }
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    monkeypatch.setattr(places, "ROOT", tmp_path)
+    monkeypatch.setattr(places, "on_disk", tmp_path.joinpath)
     (tmp_path / "ops.cpp").write_text(CPP)
     return tmp_path
 

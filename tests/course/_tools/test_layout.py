@@ -1,0 +1,24 @@
+"""Files are found by the paths that they have in a checkout, wherever reftorch was installed.
+
+Mirrors: nothing in PyTorch: PyTorch ships no course.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from course._tools.layout import in_checkout, on_disk
+
+FILES = ("cpp/ATen/Dispatch.h", "reftorch/nn/init.py", "course/index.ipynb")
+
+
+@pytest.mark.parametrize("cpp", ["cpp", "reftorch/cpp"])  # in a checkout or a copy, and in an installed package
+def test_a_path_of_a_checkout_is_found_and_named(tmp_path: Path, cpp: str) -> None:
+    for path in FILES:
+        file = tmp_path / path.replace("cpp", cpp, 1)
+        file.parent.mkdir(parents=True)
+        file.touch()
+        assert on_disk(path, tmp_path) == file
+        assert in_checkout(file, tmp_path) == path
+    assert on_disk("cpp", tmp_path) == tmp_path / cpp
+    assert in_checkout(tmp_path.parent / "other.py", tmp_path) is None
