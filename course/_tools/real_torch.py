@@ -25,6 +25,7 @@ from typing import Any
 from course._tools.layout import ROOT
 from course._tools.listing import BOX, HEAD
 from course._tools.outcomes import MARKED, PLAIN, TEXT, TIMEOUT, Outcome, ended_together, framed, indented, run_program
+from reftorch._source_paths import is_checkout
 
 VERSION = "2.13"
 OWN_ENVIRONMENT = ROOT / ".venv-torch"
@@ -49,6 +50,11 @@ class Torch:
 
     python: str
     version: str
+
+
+def how_to_get_it() -> str:
+    """What installs torch where `find_torch` looks."""
+    return "`make torch` installs it" if is_checkout() else f"`pip install torch=={VERSION}.0` installs it"
 
 
 def find_torch() -> Torch | None:
@@ -81,7 +87,7 @@ class Answer:
         if self.stored:
             return (
                 f"stored: torch is not installed here, and this is what torch {self.version} printed when the lesson "
-                "was written; `make torch` installs it"
+                f"was written; {how_to_get_it()}"
             )
         other = "" if self.version.startswith(f"{VERSION}.") else f"; the lesson was written with {VERSION}"
         return f"torch {self.version} ran this just now{other}"
@@ -192,8 +198,8 @@ def _stored(key: str, ours: Outcome | None) -> Answer:
     kept = stored_in(Path.cwd()).get(key)
     if kept is None:
         raise NoTorch(
-            "torch is not installed here, and for this cell, as it is now, nothing is stored. `make torch` in a "
-            "terminal installs torch beside reftorch (about 1 GB on disk); then run the cell again."
+            "torch is not installed here, and for this cell, as it is now, nothing is stored. In a terminal, "
+            f"{how_to_get_it()} (about 1 GB on disk); then run the cell again."
         )
     return Answer(Outcome(kept["printed"], kept["error"]), kept["version"], True, ours)
 

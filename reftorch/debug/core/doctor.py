@@ -10,6 +10,7 @@ reftorch`` fails. So it imports the standard library only.
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import os
 import re
@@ -25,6 +26,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 IS_CHECKOUT = (ROOT / ".ci" / "environment.py").exists()
+TORCH = "2.13"  # the version with which the tests and the lessons compare
 BUILD_AGAIN = ("make debug",) if IS_CHECKOUT else ("pip install --force-reinstall reftorch",)
 
 
@@ -76,11 +78,29 @@ def check_tools_of_the_installed() -> Iterator[Any]:
 
 def check_environment() -> Iterator[Any]:
     yield from check_venv() if IS_CHECKOUT else ()
-    torch_spec = importlib.util.find_spec("torch")
-    if torch_spec is None:
-        yield Check("ok", "torch", "not installed; the tests then compare with stored values only")
-    else:
-        yield Check("ok", "torch", f"at {Path(torch_spec.origin or '').parent}; the tests compare with it")
+    yield check_torch()
+
+
+def check_torch() -> Any:
+    """Say what uses the torch that is installed, or what does without one; nothing that is installed needs it."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:  # without an origin it is only a folder of this name
+        own = ROOT / ".venv-torch" / "bin" / "python"
+        cells = "%%real_torch runs cells in .venv-torch" if own.exists() else "%%real_torch shows its stored outputs"
+        tests = "the tests compare with its stored answers, " if IS_CHECKOUT else ""
+        return Check("ok", "torch", f"not installed, and not needed: {tests}{cells}")
+    try:
+        version = importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        version = "of an unknown version"
+    text = f"{version} at {Path(spec.origin).parent}; "
+    if version.startswith(f"{TORCH}."):
+        return Check(
+            "ok", "torch", text + ("the tests and %%real_torch" if IS_CHECKOUT else "%%real_torch") + " use it"
+        )
+    written = "the tests and the lessons are" if IS_CHECKOUT else "the lessons are"
+    mends = (f"{sys.executable} -m pip install torch=={TORCH}.0",)
+    return Check("warn", "torch", f"{text}{written} written for {TORCH}", mends)
 
 
 def check_venv() -> Iterator[Any]:

@@ -39,7 +39,7 @@ def test_without_torch_the_stored_output_is_shown_and_said_to_be_stored(folder, 
 
 
 def test_without_torch_a_cell_of_the_learners_own_says_what_to_do(without_torch):
-    with pytest.raises(NoTorch, match="`make torch` in a terminal installs torch"):
+    with pytest.raises(NoTorch, match="In a terminal, `make torch` installs it"):
         ask(CELL)
 
 

@@ -4,6 +4,7 @@ Mirrors: nothing in PyTorch: torch/utils/collect_env.py has no test of its findi
 """
 
 import errno
+import importlib
 import importlib.util
 import os
 import shutil
@@ -65,6 +66,39 @@ def test_of_an_installed_package_it_says_nothing_of_building(tmp_path: Path, mon
     assert "make " not in said
     assert "warn  compiler  no /nowhere/c++; only load_inline and cells of C++ need one" in said
     assert "-> pip install --force-reinstall reftorch" in said
+
+
+def test_torch_is_named_with_its_version_and_with_what_uses_it(
+    doctor: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in list(sys.modules):
+        if name.split(".")[0] == "torch":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.setattr(doctor, "ROOT", tmp_path)
+
+    def said() -> str:
+        importlib.invalidate_caches()
+        return doctor.text_of(doctor.check_torch())
+
+    (tmp_path / "torch").mkdir()  # a folder, which Python would take for a package
+    assert said() == (
+        "ok    torch     not installed, and not needed: the tests compare with its stored answers, "
+        "%%real_torch shows its stored outputs"
+    )
+    (tmp_path / ".venv-torch/bin").mkdir(parents=True)
+    (tmp_path / ".venv-torch/bin/python").touch()
+    assert said().endswith(", %%real_torch runs cells in .venv-torch")
+    (tmp_path / "torch/__init__.py").touch()
+    assert said().startswith("warn  torch     of an unknown version at ")
+    for version in ("2.13.0+cpu", "2.1.0"):
+        (tmp_path / "torch-0.dist-info").mkdir(exist_ok=True)
+        (tmp_path / "torch-0.dist-info/METADATA").write_text(f"Name: torch\nVersion: {version}\n")
+        state = {"2.13.0+cpu": "ok    ", "2.1.0": "warn  "}[version]
+        assert said().startswith(f"{state}torch     {version} at {tmp_path}/torch; the tests and ")
+    monkeypatch.setattr(doctor, "IS_CHECKOUT", False)
+    assert "tests" not in said()
+    assert f"-> {sys.executable} -m pip install torch==2.13.0" in said()
 
 
 def test_debug_sections_are_found(doctor: ModuleType, tmp_path: Path) -> None:
