@@ -59,7 +59,9 @@ def _lab(console: Console, arguments: argparse.Namespace) -> int:
         if lab.is_installed():
             lab.make_environment(copy)
     console.print(f"The course is in [bold]{copy}[/]{'' if made else ', as you left it'}; it is yours to change")
-    return 0 if arguments.no_lab else lab.open_lab(copy, arguments.options)
+    if not arguments.no_lab:
+        lab.open_lab(copy, arguments.options)
+    return 0
 
 
 def _start(console: Console, arguments: argparse.Namespace) -> int:

@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from course._tools.layout import ROOT, CourseError
 
@@ -148,6 +149,9 @@ def command_for(copy: Path, options: Sequence[str]) -> list[str]:
     ]  # fmt: skip
 
 
-def open_lab(copy: Path, options: Sequence[str]) -> int:
-    """Start JupyterLab on a copy and return its exit code when it ends."""
-    return subprocess.run(command_for(copy, options), cwd=copy, env=environment_of(copy)).returncode
+def open_lab(copy: Path, options: Sequence[str]) -> NoReturn:
+    """Become the JupyterLab of a copy, so that whoever ends this process ends JupyterLab."""
+    sys.stdout.flush()
+    os.chdir(copy)
+    command = command_for(copy, options)
+    os.execve(command[0], command, environment_of(copy))

@@ -111,3 +111,18 @@ def test_commands_of_an_installed_course_work_in_a_copy(
     python.chmod(0o755)
     assert cli.main(["check", "03"]) == 0
     assert (tmp_path / "said").read_text() == "-m course._tools check 03\n"
+
+
+def test_jupyterlab_is_the_process_of_the_command(tmp_path: Path) -> None:
+    program = """if True:
+        import os, sys
+        from pathlib import Path
+        from course._tools import lab
+        say = "import os; print(os.getpid(), os.getcwd(), os.environ['VIRTUAL_ENV'])"
+        lab.command_for = lambda copy, options: [sys.executable, "-c", say, *options]
+        print(os.getpid())
+        lab.open_lab(Path(sys.argv[1]), ["--no-browser"])
+    """
+    done = subprocess.run([sys.executable, "-c", program, tmp_path], cwd=ROOT, capture_output=True, text=True)
+    number, *rest = done.stdout.split()
+    assert rest == [number, str(tmp_path), f"{tmp_path}/.venv"], done.stderr
