@@ -16,8 +16,9 @@
 # WHEEL=path/of/reftorch-...whl tries this wheel, which takes a minute, instead of building one. It has to be for the
 # Python of the system: cp311 for bookworm, cp313 for trixie.
 #
-# HOLD=600 keeps JupyterLab open for ten minutes after the step `lab` has found it, for a look in a browser of the host:
-# http://localhost:8931/lab?token=fresh.
+# HOLD=600 keeps JupyterLab open for ten minutes after the step `lab` or `wheel` has found it, for a look in a browser of
+# the host: http://localhost:8931/lab?token=fresh, or all of a lesson by
+# `python -m tests.course.browser 00 --url 'http://localhost:8931/lab?token=fresh'`.
 #
 # Needs root, mmdebstrap, unshare and the network. The systems are made in build/fresh-machine, which is removed for each.
 set -euo pipefail
@@ -51,21 +52,25 @@ user_program() {
   cat <<'PROGRAM'
 set -euo pipefail
 cd ~/reftorch
+# answers PROCESS NAME: waits until the JupyterLab that PROCESS starts shows the start page, and in the end stops it.
+answers() {
+  until python3 -c "
+import urllib.request
+urllib.request.urlopen('http://localhost:8931/lab/tree/course/index.ipynb?token=fresh').read()
+" 2>/dev/null; do
+    kill -0 "$1" 2>/dev/null || { tail -50 ~/lab.log; echo "$2 ended before JupyterLab answered"; exit 1; }
+    sleep 1
+  done
+  took "$2, until JupyterLab answers,"
+  [[ -z ${HOLD:-} ]] || sleep "$HOLD"
+  kill "$1"
+}
 took() { echo "$(. /etc/os-release && echo "$PRETTY_NAME"): $1 took $((SECONDS - began)) s"; }
 began=$SECONDS
 case $1 in
   lab)
     make lab ARGS='--no-browser --port=8931 --IdentityProvider.token=fresh' >~/lab.log 2>&1 &
-    until .venv/bin/python -c "
-import urllib.request
-urllib.request.urlopen('http://localhost:8931/lab/tree/course/index.ipynb?token=fresh').read()
-" 2>/dev/null; do
-      kill -0 $! 2>/dev/null || { tail -50 ~/lab.log; echo "make lab ended before JupyterLab answered"; exit 1; }
-      sleep 1
-    done
-    took "make lab, until JupyterLab answers,"
-    [[ -z ${HOLD:-} ]] || sleep "$HOLD"
-    kill $!
+    answers $! "make lab"
     began=$SECONDS
     .venv/bin/python -m pytest -q -p no:cacheprovider tests/course/test_lessons.py -k 00_setup/lesson
     took "lesson 00"
@@ -84,21 +89,15 @@ urllib.request.urlopen('http://localhost:8931/lab/tree/course/index.ipynb?token=
     began=$SECONDS
     cd ~
     ~/env/bin/python -c '
+from course._tools.symbol_map import torch_source
+print(torch_source("OperatorHandle::callBoxed"))' | grep "cpp/ATen/core/dispatch/Dispatcher.cpp:[0-9]" # no copy needed
+    ~/env/bin/python -c '
 import reftorch as torch
 x = torch.ones(3, requires_grad=True)
 (x * 2).sum().backward()
 print(x.grad, torch._C._build_type)'
     ~/env/bin/reftorch-course lab ~/mine --no-browser --port=8931 --IdentityProvider.token=fresh >~/lab.log 2>&1 &
-    until ~/env/bin/python -c "
-import urllib.request
-urllib.request.urlopen('http://localhost:8931/lab/tree/course/index.ipynb?token=fresh').read()
-" 2>/dev/null; do
-      kill -0 $! 2>/dev/null || { tail -50 ~/lab.log; echo "reftorch-course lab ended before JupyterLab answered"; exit 1; }
-      sleep 1
-    done
-    took "reftorch-course lab, until JupyterLab answers,"
-    [[ -z ${HOLD:-} ]] || sleep "$HOLD"
-    kill $!
+    answers $! "reftorch-course lab"
     began=$SECONDS
     cd ~/mine
     ~/env/bin/reftorch-course start 05

@@ -1,10 +1,13 @@
 """`make test-browser`: the course in a real browser, as a new user meets it.
 
-    python -m tests.course.browser [PART ...] [--shots FOLDER]
+    python -m tests.course.browser [PART ...] [--shots FOLDER] [--url ADDRESS]
 
 The parts are `start` (the start page), the lesson of a chapter (`03`), all exercises of a chapter (`03x`), `exercise`
 (one of them, answered wrong, too), `primer`, `glossary`, and `book` (the web site); all of them where none is named. It
 needs chromium and playwright, and takes half an hour, so it stands outside `make test`.
+
+`--url 'http://localhost:8931/lab?token=fresh'` looks at a JupyterLab that is running, as in a bare system of
+`make fresh-machine`, with the course as it is here. Exercises are not for it, because they are started in its folder.
 
 Mirrors: nothing in PyTorch: PyTorch ships no course.
 Leaves out: other browsers.
@@ -30,6 +33,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.course.browser", description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", help="as named above; all of them where none is named")
     parser.add_argument("--shots", type=Path, default=ROOT / "build" / "screenshots")
+    parser.add_argument("--url", help="of a JupyterLab that is running, with its token; without it, one is started")
     asked = parser.parse_args()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
@@ -42,8 +46,12 @@ def main() -> int:
     known = {*numbers, *(f"{number}x" for number in numbers), *OTHERS}
     if unknown := set(asked.parts) - known:
         return _missing(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
+    if asked.url:
+        known = {"start", *PAGES, *numbers}
+    if unfit := set(asked.parts) - known:
+        return _missing(f"not with --url: {', '.join(sorted(unfit))}; there are {', '.join(sorted(known))}")
     asked.shots.mkdir(parents=True, exist_ok=True)
-    wrong = _look(chromium, set(asked.parts) or known, asked.shots)
+    wrong = _look(chromium, set(asked.parts) or known, asked.shots, asked.url)
     for each in wrong:
         print(f"WRONG  {each}")
     print(f"{len(wrong)} things wrong; screenshots are in {asked.shots}")
@@ -55,14 +63,14 @@ def _missing(text: str) -> int:
     return 2
 
 
-def _look(chromium: str, parts: set[str], shots: Path) -> list[str]:
+def _look(chromium: str, parts: set[str], shots: Path, url: str | None) -> list[str]:
     # Only now, for these import playwright.
     from playwright.sync_api import sync_playwright
 
     from tests.course.browser.book import check_book
     from tests.course.browser.exercise import solve, solve_chapter
     from tests.course.browser.lessons import check_lesson, check_page, check_start_page
-    from tests.course.browser.server import jupyterlab
+    from tests.course.browser.server import jupyterlab, running
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends the server and the browser on the way out
     wrong: list[str] = []
@@ -71,7 +79,7 @@ def _look(chromium: str, parts: set[str], shots: Path) -> list[str]:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
             if parts != {"book"}:
-                with jupyterlab(scratch) as lab:
+                with running(url) if url else jupyterlab(scratch) as lab:
                     wrong += check_start_page(browser, lab, shots) if "start" in parts else []
                     for name in parts & set(PAGES):
                         wrong += check_page(browser, lab, name, shots)

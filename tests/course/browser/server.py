@@ -13,6 +13,7 @@ import socket
 import subprocess
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 START_PAGE = "course/index.ipynb"
 TOKEN = "lesson"
+UNKNOWN = Path("/nowhere")  # where the working copies of a server are that somebody else started
 # All cells are laid out, not only those in view; what is typed is saved when it is said; the theme is the system's.
 # About news nothing is said here, because the settings of `make lab` must have said enough.
 SETTINGS = {
@@ -33,14 +35,15 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Lab:
-    """A running JupyterLab: its address, and where the learner's working copies are."""
+    """A running JupyterLab: its address, where the learner's working copies are, and what lets a browser in."""
 
     address: str
     work: Path
+    token: str = TOKEN
 
     def url(self, notebook: str = "") -> str:
         """Where `notebook` is shown; the start page, as `make lab` opens it, where none is named."""
-        return f"{self.address}/lab/tree/{notebook or START_PAGE}?token={TOKEN}&reset"
+        return f"{self.address}/lab/tree/{notebook or START_PAGE}?token={self.token}&reset"
 
 
 @contextmanager
@@ -74,6 +77,38 @@ def jupyterlab(scratch: Path) -> Iterator[Lab]:
         yield Lab(address, work)
     finally:
         _end(server)
+
+
+@contextmanager
+def running(url: str) -> Iterator[Lab]:
+    """The server that somebody started and whose address is `url`, as JupyterLab prints it; it goes on afterwards.
+
+    While the block runs, it has the settings with which a page can be looked at from top to bottom.
+    """
+    parts = urllib.parse.urlsplit(url)
+    token = urllib.parse.parse_qs(parts.query).get("token", [""])[0]
+    lab = Lab(f"{parts.scheme}://{parts.netloc}", UNKNOWN, token)
+    before = {}
+    try:
+        for name, content in SETTINGS.items():
+            before[name] = json.loads(_settings(lab, name))["raw"]
+            _settings(lab, name, json.dumps(content))
+        yield lab
+    finally:
+        for name, raw in before.items():
+            _settings(lab, name, raw)
+
+
+def _settings(lab: Lab, name: str, raw: str | None = None) -> bytes:
+    """Read the settings of a part of JupyterLab, or write them."""
+    request = urllib.request.Request(
+        f"{lab.address}/lab/api/settings/@jupyterlab/{name.replace('/', ':')}",
+        data=None if raw is None else json.dumps({"raw": raw}).encode(),
+        headers={"Authorization": f"token {lab.token}"},
+        method="GET" if raw is None else "PUT",
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return answer.read()
 
 
 def _wait_until_it_answers(server: subprocess.Popen, address: str, log: Path) -> None:
