@@ -96,8 +96,8 @@ static py::object run_backward(const py::tuple& tensors, const py::tuple& grad_t
   {
     const RunsNodes runs_nodes;
     const GilRelease no_gil;
-    captured = Engine::get_default_engine().execute(roots, std::move(grads), keep_graph, create_graph, accumulate_grad,
-                                                    outputs);
+    // `grads` lives on: to drop the last reference of C++ to a Python object, the engine would have to take the GIL.
+    captured = Engine::get_default_engine().execute(roots, grads, keep_graph, create_graph, accumulate_grad, outputs);
   }
   if (accumulate_grad || inputs.empty()) {
     return py::none();
