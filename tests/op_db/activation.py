@@ -4,6 +4,7 @@ Mirrors: torch/testing/_internal/common_methods_invocations.py
 Leaves out: complex inputs.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -124,6 +125,14 @@ def leaks(make: Inputs) -> Iterator[Sample]:
         yield Sample((make(*shape), make(*weights)))
 
 
+def prelu_backwards(make: Inputs) -> Iterator[Sample]:
+    """The strides of the results follow from all three tensors, where they disagree."""
+    yield Sample((make(301), make(301), make(301)))
+    for layouts in itertools.product(("contiguous", "transposed", "expanded"), repeat=3):
+        yield Sample(tuple(make(2, 3, layout=layout) for layout in layouts))
+    yield Sample((make(2, 3, 4), make(2, 3, 4, layout="rolled"), make(3, 1)))
+
+
 def with_threshold(make: Inputs) -> Iterator[Sample]:
     for sample in elementwise(make):
         yield Sample((*sample.args, 0.5, 7))
@@ -193,9 +202,8 @@ ROWS = [
     OpInfo("_prelu_kernel", two_alike),
     OpInfo(
         "_prelu_kernel_backward",
-        lambda make: [Sample((make(2, 3), make(2, 3), make(2, 3))), Sample((make(301), make(301), make(301)))],
+        prelu_backwards,
         call=called("_prelu_kernel_backward"),
-        apart=(Apart("torch orders the strides of both gradients by all three tensors", says="strides"),),
     ),
     OpInfo("rrelu", slopes, call=seeded("rrelu")),
     OpInfo("rrelu_with_noise", slopes, call=with_noise, out=False),

@@ -118,10 +118,10 @@ static Tensor _prelu_kernel(const Tensor& self, const Tensor& weight) {
   return result;
 }
 
-// The gradient of weight has the shape of self. The engine sums it.
+// The gradient of weight has the shape of self, and the strides of the gradient of self. The engine sums it.
 static std::tuple<Tensor, Tensor> _prelu_kernel_backward(const Tensor& grad_output, const Tensor& self,
                                                          const Tensor& weight) {
-  Tensor grad_self, grad_weight;
+  Tensor grad_self;
   auto of_self = TensorIteratorConfig()
                      .add_output(grad_self)
                      .add_input(self)
@@ -133,6 +133,7 @@ static std::tuple<Tensor, Tensor> _prelu_kernel_backward(const Tensor& grad_outp
   const auto broadcast = [&](const Tensor& t) {
     return t.sizes() == grad_self.sizes() ? t : at::expand(t, grad_self.sizes());
   };
+  Tensor grad_weight = empty_like_impl(grad_self, std::nullopt, std::nullopt, std::nullopt);
   const Tensor all_self = broadcast(self), all_grad = broadcast(grad_output); // the iterator borrows its operands
   auto of_weight = TensorIteratorConfig()
                        .add_output(grad_weight)

@@ -133,6 +133,9 @@ Tensor pad_sequence(TensorList sequences, bool batch_first, double padding_value
   TORCH_CHECK(!sequences.empty(), "received an empty list of sequences");
   TORCH_CHECK(padding_side == "left" || padding_side == "right",
               "Expected padding_side to be one of left or right, but got ", padding_side, ".");
+  // Like PyTorch, a RuntimeError if it is the first sequence, and an IndexError of size(0) if it is a later one.
+  TORCH_CHECK(sequences[0].dim() > 0,
+              "pad_sequence: expected sequences of at least one dimension, but sequences[0] has none");
   const int64_t count = static_cast<int64_t>(sequences.size());
   int64_t longest = 0;
   for (const Tensor& sequence : sequences) {
