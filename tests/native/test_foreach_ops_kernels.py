@@ -92,6 +92,26 @@ def test_autograd_records_each_tensor(real_torch: ModuleType) -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("name", ["maximum", "minimum", "clamp_min", "clamp_max"])
+def test_gradients_of_equal_elements_are_those_of_torch(real_torch: ModuleType, name: str) -> None:
+    """Equal elements and NaN, out of place and in place; without a gradient, the form in place has the same values."""
+
+    def program(lib: ModuleType) -> list[Any]:
+        found = []
+        for form in ("", "_"):
+            x = lib.tensor([1.0, 2.0, 3.0, lib.nan], requires_grad=True)
+            y = lib.tensor([1.0, 5.0, 1.0, 2.0], requires_grad=True)
+            function = getattr(lib, f"_foreach_{name}{form}")
+            result = function([x * 1], [y])[0]
+            result.sum().backward()
+            with lib.no_grad():
+                plain = function([x * 1], [y])[0]
+            found += [str(x.grad.tolist()), str(y.grad.tolist()), str(result.tolist()), str(plain.tolist())]
+        return found
+
+    assert program(reftorch) == asked(real_torch, program)
+
+
 def test_lists_of_mixed_dtypes() -> None:
     x = [reftorch.ones(2, dtype=reftorch.int64), reftorch.ones(2)]
     assert [t.dtype for t in reftorch._foreach_mul(x, 2)] == [reftorch.int64, reftorch.float32]

@@ -50,6 +50,7 @@ OF_KERNELS = (
     "q values must be in the range", "is not finite", "Found an invalid max index",
     "but found idx to be", "offsets[0] has to be 0", "offsets[-1] can not be greater",
     "index out of range in self", "should be between 0 and 1", "target out of range", "'target' is out of range",
+    "'is_target' is out of range",
 )  # fmt: skip
 
 

@@ -29,6 +29,12 @@ def attends(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(2, 3), make(5, 3), make(5, 3), make(2, 5, dtype="bool")))
     yield Sample((make(1, 1, 2, 2), make(1, 1, 3, 2), make(1, 1, 3, 3)))
     yield Sample((make(1, 2, 2, 2), make(1, 2, 0, 2), make(1, 2, 0, 2)))
+    # without elements: zeros in the batches of query, or in small operations, which broadcast
+    yield Sample((make(2, 0, 3), make(1, 4, 3), make(3, 4, 5)))
+    yield Sample((make(1, 2, 3), make(2, 4, 3), make(2, 0, 1, 3)))
+    yield Sample((make(1, 2, 3), make(0, 4, 3), make(1, 4, 3)))
+    yield Sample((make(2, 0), make(3, 0), make(3, 5)))
+    yield Sample((make(2, 3), make(0, 3), make(4, 3)))
     yield Sample((make(2, 3), make(5, 3), make(5, 3), make(2, 5), 0.0, True))
     yield Sample((make(2, 3), make(5, 2), make(5, 3)))
     yield Sample((make(3), make(3), make(3)))
@@ -116,8 +122,19 @@ def backward_reads_beyond(sample: Sample) -> bool:
     return grad != query or reads_beyond(Sample(sample.args[1:4])) or (len(mask) > 0 and mask != (query[-2], key[-2]))
 
 
-def has_nothing(sample: Sample) -> bool:
-    return any(isinstance(arg, Input) and arg.values.size == 0 for arg in sample.args[:3])
+def has_no_steps(sample: Sample) -> bool:
+    """Whether there are no queries, keys or values."""
+    return any(isinstance(arg, Input) and arg.values.shape[-2:-1] == (0,) for arg in sample.args[:3])
+
+
+def has_no_features(sample: Sample) -> bool:
+    return isinstance(sample.args[0], Input) and sample.args[0].values.shape[-1:] == (0,)
+
+
+def has_no_heads(sample: Sample) -> bool:
+    """Whether keys or values without heads are to be repeated for all heads of the queries."""
+    repeats = sample.kwargs.get("enable_gqa", False)
+    return repeats and any(isinstance(arg, Input) and arg.values.shape[-3:-2] == (0,) for arg in sample.args[1:3])
 
 
 def has_strides(sample: Sample) -> bool:
@@ -126,14 +143,20 @@ def has_strides(sample: Sample) -> bool:
 
 APART = (
     Apart("torch's kernel takes the last stride for 1, without a check", says="Mismatched elements", when=has_strides),
-    Apart("torch broadcasts the batches of a call without elements", when=has_nothing),
+    Apart("torch's kernel writes with the strides of queries", says="strides", when=has_strides),
+    Apart("torch divides the number of heads by zero", when=has_no_heads, crashes=True),
     Apart("torch reads beyond keys or values of other lengths", when=reads_beyond, crashes=True),
     Apart("torch's order of sums and products decides which infinities become NaN", when=is_not_finite),
     Apart("torch multiplies the -inf of later keys by the scale: NaN", when=turns_the_end_around),
 )
+KERNEL_APART = (
+    Apart("torch divides by the number of queries or keys", when=has_no_steps, crashes=True),
+    Apart("torch multiplies sums of no products by an infinite scale", says="nan location", when=has_no_features),
+    *APART,
+)
 BACKWARD_APART = (
     Apart("torch reads beyond gradients or masks of other sizes", when=backward_reads_beyond, crashes=True),
-    *APART,
+    *KERNEL_APART,
 )
 # torch has no second gradient of its kernel, and ours is held by gradcheck.
 ATTENTION: dict[str, Any] = {
@@ -153,7 +176,7 @@ ROWS = [
         call=seeded("_scaled_dot_product_attention_math"),
         **{**ATTENTION, "torch_gradient": True},
     ),
-    OpInfo("_scaled_dot_product_flash_attention_for_cpu", by_tiles, **ATTENTION),
+    OpInfo("_scaled_dot_product_flash_attention_for_cpu", by_tiles, **{**ATTENTION, "apart": KERNEL_APART}),
     OpInfo("_safe_softmax", safe, out=False),
 ]
 VALUES = [

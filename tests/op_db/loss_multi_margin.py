@@ -64,6 +64,9 @@ def multilabel_margin_backwards(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(4), make(4, 3), LABELS, NONE, is_target))
     yield Sample((make(), make(4, 3), LABELS, MEAN, is_target))
     yield Sample((make(), make(4, 3), LABELS, SUM, is_target))
+    yield Sample((make(), make(3), classes(2, 3, -1), MEAN, make.of(1, 0, 1)))  # out of range, whatever the dtype
+    yield Sample((make(), make(3), classes(2, 0, -1), MEAN, make.of(2, 0, 1)))
+    yield Sample((make(), make(3), classes(2, 0, -1, dtype="int32"), MEAN, make.of(1, 0, 1)))
 
 
 ROWS = [

@@ -8,6 +8,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
+#include <c10/core/GradMode.h>
 
 #include <tuple>
 #include <vector>
@@ -202,12 +203,29 @@ static NoResult foreach_div_scalar_(TensorList self, const Scalar& scalar) {
 }
 
 // maximum with a number is clamp_min, and minimum is clamp_max, as in PyTorch. Of two lists, equal elements share the
-// gradient, which clamp_min gives to the first list alone; so do the forms in place, which add no memory for a result.
+// gradient, which clamp_min gives to the first list alone. So the forms in place call clamp_min_ and clamp_max_, which
+// need no memory for a result, only where no gradient is recorded. Where one is, backward needs the elements from
+// before the call, hence clone, and the graph has the nodes of maximum and copy_; PyTorch's has MaximumBackward0 alone.
 static TensorVector foreach_maximum_list(TensorList self, TensorList other) {
   return foreach_map([](const Tensor& a, const Tensor& b) { return at::maximum(a, b); }, self, other);
 }
 static TensorVector foreach_minimum_list(TensorList self, TensorList other) {
   return foreach_map([](const Tensor& a, const Tensor& b) { return at::minimum(a, b); }, self, other);
+}
+static bool records_gradient(const Tensor& a, const Tensor& b) {
+  return (c10::GradMode::is_enabled() && (a.requires_grad() || b.requires_grad())) || c10::ForwardAD::is_active();
+}
+static NoResult foreach_maximum_list_(TensorList self, TensorList other) {
+  const auto op = [](Tensor& a, const Tensor& b) {
+    records_gradient(a, b) ? at::copy_(a, at::maximum(at::clone(a), b)) : at::clamp_min_(a, b);
+  };
+  return foreach_apply(op, self, other);
+}
+static NoResult foreach_minimum_list_(TensorList self, TensorList other) {
+  const auto op = [](Tensor& a, const Tensor& b) {
+    records_gradient(a, b) ? at::copy_(a, at::minimum(at::clone(a), b)) : at::clamp_max_(a, b);
+  };
+  return foreach_apply(op, self, other);
 }
 static TensorVector foreach_clamp_min_list(TensorList self, TensorList other) {
   return foreach_map([](const Tensor& a, const Tensor& b) { return at::clamp_min(a, b); }, self, other);
@@ -370,7 +388,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   TORCH_FN(foreach_clamp_min_scalar_), FUNCTION);
   m.def_composite("_foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]", TORCH_FN(foreach_maximum_list),
                   FUNCTION);
-  m.def_composite("_foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", TORCH_FN(foreach_clamp_min_list_),
+  m.def_composite("_foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", TORCH_FN(foreach_maximum_list_),
                   FUNCTION);
   m.def_composite("_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]",
                   TORCH_FN(foreach_clamp_max_scalar), FUNCTION);
@@ -378,7 +396,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   TORCH_FN(foreach_clamp_max_scalar_), FUNCTION);
   m.def_composite("_foreach_minimum.List(Tensor[] self, Tensor[] other) -> Tensor[]", TORCH_FN(foreach_minimum_list),
                   FUNCTION);
-  m.def_composite("_foreach_minimum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", TORCH_FN(foreach_clamp_max_list_),
+  m.def_composite("_foreach_minimum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", TORCH_FN(foreach_minimum_list_),
                   FUNCTION);
   m.def_composite("_foreach_pow.List(Tensor[] self, Tensor[] exponent) -> Tensor[]", TORCH_FN(foreach_pow_list),
                   FUNCTION);

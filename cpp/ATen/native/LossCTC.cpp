@@ -116,12 +116,14 @@ Tensor wrapped(double value) {
   return at::detail::wrapped_scalar_tensor(value);
 }
 
-// The mean is over the sequences, after each loss is divided by the length of its target.
+// Labels of other dtypes than int64 are converted, as in PyTorch. Only _ctc_loss refuses all but int64 and int32. The
+// mean is over the sequences, after each loss is divided by the length of its target.
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths, IntArrayRef target_lengths,
                 int64_t blank, int64_t reduction, bool zero_infinity) {
   const bool is_batched = log_probs.dim() == 3;
   const Tensor batch = is_batched ? log_probs : at::unsqueeze(log_probs, 1);
-  Tensor loss = std::get<0>(at::_ctc_loss(batch, targets, input_lengths, target_lengths, blank, zero_infinity));
+  Tensor loss =
+      std::get<0>(at::_ctc_loss(batch, at::to(targets, kLong), input_lengths, target_lengths, blank, zero_infinity));
   if (zero_infinity) {
     const Tensor is_infinite = at::eq(loss, wrapped(std::numeric_limits<double>::infinity()));
     loss = at::where(is_infinite, at::zeros({}, loss.scalar_type(), loss.device()), loss);
@@ -141,8 +143,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef inpu
 
 std::vector<int64_t> lengths_in(const Tensor& t, const char* name) {
   TORCH_CHECK(c10::isIntegralType(t.scalar_type(), /*includeBool=*/false), name, " must be integral");
-  TORCH_CHECK(t.dim() <= 1, name, " must have at most 1 dimension, but got ", t.dim());
-  const Tensor flat = t.dim() == 0 ? at::unsqueeze(t, 0) : t;
+  const Tensor flat = at::flatten(t);
   std::vector<int64_t> lengths;
   for (int64_t i = 0; i < flat.numel(); i++) {
     lengths.push_back(at::select(flat, 0, i).item().toLong());
@@ -150,16 +151,25 @@ std::vector<int64_t> lengths_in(const Tensor& t, const char* name) {
   return lengths;
 }
 
+struct CTCLengths {
+  std::vector<int64_t> input, target;
+};
+
+// Braces are evaluated from left to right, so that the input lengths are reported first.
+CTCLengths both_lengths(const Tensor& input_lengths, const Tensor& target_lengths) {
+  return {lengths_in(input_lengths, "input_lengths"), lengths_in(target_lengths, "target_lengths")};
+}
+
 Tensor ctc_loss_tensor(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                        const Tensor& target_lengths, int64_t blank, int64_t reduction, bool zero_infinity) {
-  return ctc_loss(log_probs, targets, lengths_in(input_lengths, "input_lengths"),
-                  lengths_in(target_lengths, "target_lengths"), blank, reduction, zero_infinity);
+  const CTCLengths lengths = both_lengths(input_lengths, target_lengths);
+  return ctc_loss(log_probs, targets, lengths.input, lengths.target, blank, reduction, zero_infinity);
 }
 
 std::tuple<Tensor, Tensor> _ctc_loss_tensor(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                                             const Tensor& target_lengths, int64_t blank, bool zero_infinity) {
-  return at::_ctc_loss(log_probs, targets, lengths_in(input_lengths, "input_lengths"),
-                       lengths_in(target_lengths, "target_lengths"), blank, zero_infinity);
+  const CTCLengths lengths = both_lengths(input_lengths, target_lengths);
+  return at::_ctc_loss(log_probs, targets, lengths.input, lengths.target, blank, zero_infinity);
 }
 
 } // namespace

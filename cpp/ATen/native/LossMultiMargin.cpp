@@ -35,10 +35,18 @@ MarginShape margin_shape(const Tensor& input) {
                     : MarginShape{1, ndims == 0 ? 1 : input.sizes()[0]};
 }
 
-void check_margin_dtypes(const char* kernel, const Tensor& input, const Tensor& target) {
-  TORCH_CHECK_NOT_IMPLEMENTED(input.scalar_type() == kFloat || input.scalar_type() == kDouble, "\"", kernel,
-                              "\" not implemented for '", input.scalar_type(), "'");
+bool has_margin_kernel(const Tensor& input) {
+  return input.scalar_type() == kFloat || input.scalar_type() == kDouble;
+}
+
+void check_label_dtype(const Tensor& target) {
   TORCH_CHECK(target.scalar_type() == kLong, "expected scalar type Long but found ", toString(target.scalar_type()));
+}
+
+void check_margin_dtypes(const char* kernel, const Tensor& input, const Tensor& target) {
+  TORCH_CHECK_NOT_IMPLEMENTED(has_margin_kernel(input), "\"", kernel, "\" not implemented for '", input.scalar_type(),
+                              "'");
+  check_label_dtype(target);
 }
 
 void check_dtype_of(const Tensor& t, const Tensor& input) {
@@ -55,12 +63,6 @@ void check_margin_grad(const Tensor& grad_output, const Tensor& target, int64_t 
   const int64_t expected = reduction == Reduction::None && per_example ? N : 1;
   TORCH_CHECK(grad_output.numel() == expected, "expected grad_output of ", expected, " elements for target of shape ",
               target.sizes(), ", but got shape ", grad_output.sizes());
-}
-
-// A wrong dtype of input is left to the kernel, which reports it before that of target, as in PyTorch.
-void check_label_dtype(const Tensor& input, const Tensor& target) {
-  TORCH_CHECK(target.scalar_type() == kLong || (input.scalar_type() != kFloat && input.scalar_type() != kDouble),
-              "expected scalar type Long but found ", toString(target.scalar_type()));
 }
 
 // --- one right class -------------------------------------------------------------------------------------------------
@@ -136,7 +138,9 @@ std::tuple<Tensor, Tensor> multilabel_margin_loss_forward(const Tensor& self, co
   const Tensor is_target = new_of(target.sizes(), self);
   zero_impl(is_target);
   if (self.numel() > 0) {
-    check_label_dtype(self, target);
+    if (has_margin_kernel(self)) { // otherwise the kernel reports the dtype of self
+      check_label_dtype(target);
+    }
     multilabel_margin_loss_stub(self.device().type(), output, is_target, self.contiguous(), target.contiguous(),
                                 reduction);
   }
@@ -154,9 +158,11 @@ Tensor multilabel_margin_loss_backward(const Tensor& grad_output, const Tensor& 
   if (self.numel() == 0) {
     return grad_input;
   }
-  check_margin_dtypes("multilabel_margin_loss_backward_out_frame", self, target);
-  check_dtype_of(grad_output, self);
-  check_dtype_of(is_target, self);
+  if (has_margin_kernel(self)) { // otherwise the kernel reports labels out of range, and then the dtype of self
+    check_label_dtype(target);
+    check_dtype_of(grad_output, self);
+    check_dtype_of(is_target, self);
+  }
   check_margin_grad(grad_output, target, shape.N, reduction, target.dim() > 1);
   zero_impl(grad_input);
   multilabel_margin_loss_backward_stub(self.device().type(), grad_input, grad_output.contiguous(), self.contiguous(),

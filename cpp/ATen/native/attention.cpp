@@ -78,8 +78,7 @@ OptionalTensor convert_boolean_attn_mask(const OptionalTensor& mask, ScalarType 
 }
 
 // Repeats the heads of keys or values that several heads of queries share.
-Tensor for_all_heads(const Tensor& heads, int64_t count) {
-  const int64_t groups = heads.size(-3);
+Tensor for_all_heads(const Tensor& heads, int64_t groups, int64_t count) {
   TORCH_CHECK(groups > 0 && count % groups == 0,
               "Number of heads in key and value must divide the number of heads in query");
   return at::repeat_interleave(heads, count / groups, -3);
@@ -102,8 +101,9 @@ std::tuple<Tensor, Tensor> _scaled_dot_product_attention_math(const Tensor& quer
                                                               const OptionalTensor& dropout_mask,
                                                               std::optional<double> scale, bool enable_gqa) {
   const ScalarType dtype = query.scalar_type();
-  const bool is_reduced = c10::isReducedFloatingType(dtype);
-  const auto widened = [is_reduced](const Tensor& t) { return is_reduced ? at::to(t, kFloat) : t; };
+  const auto widened = [](const Tensor& t) {
+    return c10::isReducedFloatingType(t.scalar_type()) ? at::to(t, kFloat) : t;
+  };
   const Tensor wide_query = widened(query);
   Tensor keys = widened(key), values = widened(value);
 
@@ -117,8 +117,9 @@ std::tuple<Tensor, Tensor> _scaled_dot_product_attention_math(const Tensor& quer
     mask = convert_boolean_attn_mask(earlier, scaled_query.scalar_type());
   }
   if (enable_gqa) {
-    keys = for_all_heads(keys, query.size(-3));
-    values = for_all_heads(values, query.size(-3));
+    const int64_t heads = query.size(-3), key_groups = keys.size(-3), value_groups = values.size(-3);
+    keys = for_all_heads(keys, key_groups, heads);
+    values = for_all_heads(values, value_groups, heads);
   }
   Tensor weights = at::matmul(scaled_query, at::mul(at::transpose(keys, -2, -1), root));
   if (mask_given(mask)) {
@@ -133,7 +134,7 @@ std::tuple<Tensor, Tensor> _scaled_dot_product_attention_math(const Tensor& quer
     weights = at::dropout(weights, dropout_p, /*train=*/true);
   }
   const Tensor result = at::matmul(weights, values);
-  return is_reduced ? std::tuple(at::to(result, dtype), at::to(weights, dtype)) : std::tuple(result, weights);
+  return {at::to(result, dtype), at::to(weights, dtype)};
 }
 
 // --- by tiles --------------------------------------------------------------------------------------------------------
@@ -265,7 +266,9 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                                     const OptionalTensor& attn_mask, double dropout_p, bool is_causal,
                                     std::optional<double> scale, bool enable_gqa) {
   validate_sdpa_input(query, key, value, attn_mask);
-  if (query.numel() == 0 || key.numel() == 0 || value.numel() == 0) { // zeros that depend on all three, for the graph
+  // Without queries or values, the result is zeros that depend on all three tensors, for the graph. The batches do not
+  // broadcast then, as in PyTorch. Other calls without elements are made of small operations, which broadcast.
+  if (query.size(-2) == 0 || value.numel() == 0) {
     DimVector sizes(query.sizes());
     sizes.back() = value.size(-1);
     const Tensor sum = at::add(at::add(at::sum(query), at::sum(key)), at::sum(value));

@@ -109,13 +109,13 @@ void multi_margin_loss_backward_kernel(const Tensor& grad_input, const Tensor& g
 
 // --- several right classes -------------------------------------------------------------------------------------------
 
-// target: (N, C), of any dtype
-void check_margin_labels(const Tensor& target, int64_t C) {
+// target: (N, C), of any dtype. argument: the position of target in the op's schema, for the error
+void check_margin_labels(const Tensor& target, int64_t C, int argument) {
   const Tensor as_int64 = target.scalar_type() == kLong ? target : cast_to_dtype(target, kLong);
   const int64_t* labels = as_int64.data_ptr<int64_t>();
   const bool fit =
       std::all_of(labels, labels + target.numel(), [C](int64_t label) { return label >= -1 && label < C; });
-  TORCH_CHECK(fit, "argument #2 'target' is out of range");
+  TORCH_CHECK(fit, "argument #", argument, " 'target' is out of range");
 }
 
 // The number of labels before the first -1, which ends the list of an example. labels: (C)
@@ -127,7 +127,7 @@ int64_t count_labels(const int64_t* labels, int64_t C) {
 void multilabel_margin_loss_kernel(const Tensor& output, const Tensor& is_target, const Tensor& input,
                                    const Tensor& target, int64_t reduction) {
   const int64_t C = classes_of(input), N = input.numel() / C;
-  check_margin_labels(target, C);
+  check_margin_labels(target, C, 2);
   AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "multilabel_margin_loss_forward_out_frame", [&] {
     write_losses<scalar_t>(output, N, reduction, [&](int64_t n) {
       const scalar_t* x = input.data_ptr<scalar_t>() + n * C;
@@ -155,7 +155,7 @@ void multilabel_margin_loss_kernel(const Tensor& output, const Tensor& is_target
 void multilabel_margin_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const Tensor& input,
                                             const Tensor& target, const Tensor& is_target, int64_t reduction) {
   const int64_t C = classes_of(input), N = input.numel() / C;
-  check_margin_labels(target, C);
+  check_margin_labels(target, C, 3);
   AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "multilabel_margin_loss_backward_out_frame", [&] {
     const scalar_t* marks = is_target.data_ptr<scalar_t>();
     const bool are_marks = std::all_of(marks, marks + is_target.numel(), [](scalar_t m) { return m >= 0 && m <= 1; });
