@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from course._tools.layout import ROOT
-from course._tools.listing import BOX, HEAD
+from course._tools.listing import BOX, HEAD, in_box
 from course._tools.outcomes import MARKED, PLAIN, TEXT, TIMEOUT, Outcome, ended_together, framed, indented, run_program
 from reftorch._source_paths import is_checkout
 
@@ -98,7 +98,7 @@ class Answer:
         return f"reftorch\n{indented(self.ours)}\ntorch\n{indented(self.outcome)}\n({self.source})"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        head = f"<b>real torch</b> &nbsp; ({html.escape(self.source)})"
+        head = f"<b>real torch</b> &nbsp; ({in_box(self.source)})"
         if self.ours is None:
             text = html.escape(str(self.outcome))
             page = (

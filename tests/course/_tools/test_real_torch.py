@@ -35,7 +35,7 @@ def test_without_torch_the_stored_output_is_shown_and_said_to_be_stored(folder, 
     assert repr(answer).startswith(
         "(1, 3)\n(stored: torch is not installed here, and this is what torch 2.13.0 printed"
     )
-    assert "make torch" in answer._repr_mimebundle_()["text/html"]
+    assert ">make torch</code>" in answer._repr_mimebundle_()["text/html"]  # set as code, without backquotes
 
 
 def test_without_torch_a_cell_of_the_learners_own_says_what_to_do(without_torch):
