@@ -11,6 +11,7 @@
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
 
+#include <array>
 #include <cstdint>
 #include <ostream>
 #include <type_traits>
@@ -64,16 +65,21 @@ C10_API const char* dtypeName(ScalarType t); // "float32", as Python names it
 
 C10_API size_t reportUndefinedElementSize();
 
-// Returns the bytes of an element. The function is inline because every allocation and every stride calls it.
+// The bytes of an element of each type; 0 for the numbers that are no type.
+constexpr auto kElementSizes = [] {
+  std::array<uint8_t, static_cast<size_t>(ScalarType::UInt64) + 1> sizes{};
+#define SET_SIZE(cpp_type, name, number) sizes[number] = sizeof(cpp_type);
+  AT_FORALL_SCALAR_TYPES_WITH_NAMES(SET_SIZE)
+#undef SET_SIZE
+  sizes[static_cast<size_t>(ScalarType::UInt64)] = sizeof(uint64_t);
+  return sizes;
+}();
+
+// Returns the bytes of an element. Every allocation, stride and address asks for them, so they stand in a table: a
+// switch becomes a jump to one of many places, which a processor often guesses wrongly.
 inline size_t elementSize(ScalarType t) {
-  switch (t) {
-#define CASE(cpp_type, name, number) \
-  case ScalarType::name: return sizeof(cpp_type);
-    AT_FORALL_SCALAR_TYPES_WITH_NAMES(CASE)
-#undef CASE
-    case ScalarType::UInt64: return sizeof(uint64_t);
-    default: return reportUndefinedElementSize();
-  }
+  const size_t size = kElementSizes[static_cast<uint8_t>(t)];
+  return size != 0 ? size : reportUndefinedElementSize();
 }
 
 inline bool isFloatingType(ScalarType t) {
