@@ -236,6 +236,7 @@ ROWS = [
 ]
 VALUES = [
     OpInfo("embedding_renorm_", renormed, out=False),
+    OpInfo("embedding_renorm", renormed, call=backward("embedding_renorm"), gradient=False),
     OpInfo(
         "_embedding_bag_forward_only",
         calls,

@@ -192,9 +192,9 @@ ROWS = [
         row
         for dims in (2, 3)
         for row in (
-            OpInfo(f"max_pool{dims}d_with_indices", pools(dims), out=False),
+            OpInfo(f"max_pool{dims}d_with_indices", pools(dims)),
             OpInfo(f"max_pool{dims}d", pools(dims), out=False),
-            OpInfo(f"adaptive_max_pool{dims}d", adaptive(dims), out=False),
+            OpInfo(f"adaptive_max_pool{dims}d", adaptive(dims)),
             OpInfo(
                 f"fractional_max_pool{dims}d",
                 fractional(dims),

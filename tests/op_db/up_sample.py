@@ -1,7 +1,7 @@
 """Rows of interpolation.
 
 Mirrors: torch/testing/_internal/common_methods_invocations.py (sample_inputs_interpolate)
-Leaves out: uint8 images, which torch interpolates in integers.
+Leaves out: complex inputs.
 """
 
 from collections.abc import Callable, Iterator
@@ -85,6 +85,27 @@ def backward(name: str) -> Callable[..., Any]:
     return call
 
 
+def images(name: str) -> Callable[[Inputs], Iterator[Sample]]:
+    """uint8 images, which both libraries interpolate in integers."""
+
+    def samples(make: Inputs) -> Iterator[Sample]:
+        if make.dtype != "uint8":
+            return
+        for corner in (False,) if name.endswith("_aa") else (False, True):
+            for size in ((3, 9), (5, 4), (2, 1), (13, 2)):
+                yield Sample((make(2, 3, 5, 4), size, corner))
+        yield Sample((make(1, 1, 17, 19), (6, 5), False))
+        yield Sample((make(1, 1, 2, 3), (31, 40), False))
+        yield Sample((make(1, 1, 5, 5), (8, 8), False, 1.7, 1.7))
+        yield Sample((make(2, 3, 4, 5, layout="rolled"), (6, 3), False))
+
+    return samples
+
+
+def has_many_channels(sample: Sample) -> bool:
+    return sample.args[0].values.ndim == 4 and sample.args[0].values.shape[1] > 4
+
+
 def is_not_finite(sample: Sample) -> bool:
     return not np.isfinite(sample.args[0].values).all()
 
@@ -105,7 +126,7 @@ NOT_FINITE = tuple(
 SCALE = Apart("torch's kernels disagree where a scale contradicts the sizes", when=contradicts)
 NO_DIMENSIONS = Apart("torch asks for a size before it counts the dimensions", says="but tensor has no dimensions")
 
-# torch computes the weights of float32 in other steps, and uint8 is not compared.
+# torch computes the weights of float32 in other steps.
 COMMON: dict[str, Any] = {"dtypes": FLOATS[:2], "rtol": 1e-4, "apart": (*NOT_FINITE, SCALE, NO_DIMENSIONS)}
 
 ROWS = [
@@ -115,4 +136,16 @@ ROWS = [
         OpInfo(f"{name}_backward", backwards(name), call=backward(name), out=False, **COMMON)
         for name in (*NEAREST, *SMOOTH)
     ),
+]
+VALUES = [
+    OpInfo(
+        name,
+        images(name),
+        dtypes=("uint8",),
+        low=0,
+        high=255,
+        apart=(SCALE, NO_DIMENSIONS, Apart("torch mixes the pixels of more than 4 channels", when=has_many_channels)),
+    )
+    for name in SMOOTH
+    if dims_of(name) == 2
 ]

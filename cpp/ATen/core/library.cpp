@@ -40,7 +40,8 @@ static void link(OperatorEntry* form, OperatorEntry* functional) {
   form->functional = functional;
   if (form->schema.is_inplace()) {
     functional->inplace = form;
-  } else if (functional->out == nullptr && takes_the_same(functional->schema, form->schema)) {
+  } else if (functional->out == nullptr && takes_the_same(functional->schema, form->schema) &&
+             (form->variants != variants::NONE || functional->variants == variants::NONE)) {
     functional->out = form;
   }
 }
@@ -74,10 +75,6 @@ AnnotatedKernel Library::annotate(const LocatedText& where, const char* function
     name = name.substr(1, name.size() - 2);
   }
   return {kernel, std::move(name), where.file, where.line, {}, address};
-}
-
-OperatorEntry* Library::functional_of_schema(const LocatedText& schema) {
-  return &Dispatcher::singleton().findSchemaOrThrow(FunctionSchema::parse(schema.text).operator_name()).entry();
 }
 
 OperatorEntry* Library::define(const LocatedText& schema, const OperatorFacts& facts) {
@@ -127,18 +124,28 @@ OperatorEntry* Library::define_inplace(const LocatedText& where, OperatorEntry* 
 // Derives the schema of the out form, for example
 //   max.dim(...) -> (Tensor values, Tensor indices)    becomes
 //   max.dim_out(..., *, Tensor(a!) values, Tensor(b!) indices) -> ...
-OperatorEntry* Library::define_out(const LocatedText& where, OperatorEntry* functional) {
-  FunctionSchema schema = functional->schema;
-  schema.overload_name += schema.overload_name.empty() ? "out" : "_out";
+// `schema` is that of the functional form. An out form with a given overload name has variants::NONE: only torch.ops
+// shows it.
+OperatorEntry* Library::define_out(const LocatedText& where, FunctionSchema schema, OperatorEntry* functional,
+                                   const char* overload) {
+  if (overload != nullptr) {
+    schema.overload_name = overload;
+  } else {
+    schema.overload_name += schema.overload_name.empty() ? "out" : "_out";
+  }
+  const std::string name = overload != nullptr ? overload : "out"; // of outputs without a name: out, or out0, out1
   char letter = 'a';
   for (Argument& ret : schema.returns) {
     Argument arg;
-    arg.name = ret.name.empty() ? "out" : ret.name;
+    arg.name = !ret.name.empty() ? ret.name : schema.returns.size() == 1 ? name : name + std::to_string(letter - 'a');
     arg.kwarg_only = true;
     arg.alias = ret.alias = {std::string(1, letter++), true};
     schema.arguments.push_back(arg);
   }
-  return define(std::move(schema), functional->variants, functional->tags, where);
+  OperatorEntry* out =
+      define(std::move(schema), overload != nullptr ? variants::NONE : functional->variants, functional->tags, where);
+  out->functional = functional;
+  return out;
 }
 
 static void call_original(const OperatorHandle& op, DispatchKeySet, Stack* stack) {

@@ -8,6 +8,10 @@
 #include <ATen/core/boxing/structured.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <string>
+#include <type_traits>
+#include <utility>
+
 namespace reftorch::at {
 
 // A function as a template argument, so that its signature and its address are known where its kernels are made.
@@ -63,14 +67,24 @@ inline FormOf form_of(const char* functional) {
   return {functional};
 }
 
+// Asks for an out form that only torch.ops shows: out_form() for `foo.out`, out_form("grad_input") for
+// `foo.grad_input`. In PyTorch, most backward ops have such a form, and most ops whose out form is generated.
+struct OutForm final {
+  const char* overload;
+};
+inline OutForm out_form(const char* overload = "out") {
+  return {overload};
+}
+
 // The facts that a registration gives in addition to schema and function, in any order: variants::METHOD, derive::OUT,
-// kernels(exp_stub), tags(Tag::inplace_view), form_of("transpose.int").
+// kernels(exp_stub), tags(Tag::inplace_view), form_of("transpose.int"), out_form("grad_input").
 struct TORCH_API OperatorFacts final {
   int variants = at::variants::FUNCTION | at::variants::METHOD;
   at::derive::Forms derived = at::derive::ALL;
   Stubs stubs;
   TagSet tags;
-  const char* functional = nullptr; // of which the op is a form, if the name of the op does not tell
+  const char* functional = nullptr;   // of which the op is a form, if the name of the op does not tell
+  const char* out_overload = nullptr; // the name of an out form that only torch.ops shows
 
   template <typename... Facts>
   explicit OperatorFacts(const Facts&... facts) {
@@ -96,6 +110,9 @@ struct TORCH_API OperatorFacts final {
   void add(const FormOf& form) {
     functional = form.functional;
   }
+  void add(const OutForm& form) {
+    out_overload = form.overload;
+  }
 };
 
 class TORCH_API Library final {
@@ -103,11 +120,17 @@ class TORCH_API Library final {
   explicit Library(const char* ns) : ns_(ns) {}
 
   // Defines an op. Its function serves the devices for which all the named stubs have kernels, or every device if no
-  // stubs are named. Autograd records the op.
+  // stubs are named. Autograd records the op. The out form that out_form() asks for computes the result and copies it.
   template <auto fn, typename... Facts>
   void def(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
     const OperatorFacts f(facts...);
-    implement(define(schema, f), f, annotate(schema, pointer, KernelFunction::makeFromUnboxed<fn>()));
+    OperatorEntry* functional = define(schema, f);
+    implement(functional, f, annotate(schema, pointer, KernelFunction::makeFromUnboxed<fn>()));
+    if constexpr ((std::is_same_v<Facts, OutForm> || ...)) {
+      using Out = impl::composite_out<fn, impl::OutDtype::Same, decltype(fn)>;
+      implement(define_out(schema, functional->schema, functional, f.out_overload), f,
+                annotate(schema, pointer, KernelFunction::makeFromUnboxed<&Out::out>()));
+    }
   }
   // Defines an op that is made of other ops, which are recorded instead of it. It needs no derivative formula.
   template <auto fn, typename... Facts>
@@ -128,11 +151,14 @@ class TORCH_API Library final {
                                    const Facts&... facts) {
     def_composite_with_out<fn, impl::OutDtype::Castable>(schema, pointer, facts...);
   }
-  // Defines `foo.out` for a functional op that is already defined: it computes the result and copies it.
+  // Defines `foo.out` for a functional op that is already defined: it computes the result and copies it. The names of
+  // the outputs are those of the results in `schema`, whose functional form may have results without names.
   template <auto fn, impl::OutDtype dtype = impl::OutDtype::Same, typename... Facts>
   void def_out_by_copy(const LocatedText& schema, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
     using Out = impl::composite_out<fn, dtype, decltype(fn)>;
-    implement(define_out(schema, functional_of_schema(schema)), OperatorFacts(facts...),
+    FunctionSchema named = FunctionSchema::parse(schema.text);
+    OperatorEntry* functional = &Dispatcher::singleton().findSchemaOrThrow(named.operator_name()).entry();
+    implement(define_out(schema, std::move(named), functional), OperatorFacts(facts...),
               annotate(schema, pointer, KernelFunction::makeFromUnboxed<&Out::out>()));
   }
   // Defines an op whose function has output parameters (ATen/core/boxing/structured.h). `schema` is that of the
@@ -144,7 +170,7 @@ class TORCH_API Library final {
     OperatorEntry* functional = define(schema, f);
     implement(functional, f, annotate(schema, pointer, KernelFunction::makeFromUnboxed<&S::kernels::functional>()));
     if (f.derives(derive::OUT)) {
-      implement(define_out(schema, functional), f,
+      implement(define_out(schema, functional->schema, functional, f.out_overload), f,
                 annotate(schema, pointer, KernelFunction::makeFromUnboxed<&S::kernels::out>()));
     }
     if constexpr (S::has_inplace) {
@@ -157,8 +183,9 @@ class TORCH_API Library final {
   // Defines the out form of a factory that is defined above: `fn` takes the arguments of the functional form and `out`.
   template <auto fn, typename... Facts>
   void def_out(const LocatedText& functional, CompileTimeFunctionPointer<fn> pointer, const Facts&... facts) {
-    implement(define_out(functional, &Dispatcher::singleton().findSchemaOrThrow(functional.text).entry()),
-              OperatorFacts(facts...), annotate(functional, pointer, KernelFunction::makeFromUnboxed<fn>()));
+    OperatorEntry* entry = &Dispatcher::singleton().findSchemaOrThrow(functional.text).entry();
+    implement(define_out(functional, entry->schema, entry), OperatorFacts(facts...),
+              annotate(functional, pointer, KernelFunction::makeFromUnboxed<fn>()));
   }
   // Defines a second name for every overload of an op that is defined above, including its in-place and out forms.
   // Autograd records the original op.
@@ -183,11 +210,11 @@ class TORCH_API Library final {
   }
   static AnnotatedKernel annotate(const LocatedText& where, const char* function, const void* address,
                                   KernelFunction kernel);
-  static OperatorEntry* functional_of_schema(const LocatedText& schema);
   OperatorEntry* define(const LocatedText& schema, const OperatorFacts& facts);
   OperatorEntry* define(FunctionSchema schema, int variants, TagSet tags, const LocatedText& where);
   OperatorEntry* define_inplace(const LocatedText& where, OperatorEntry* functional);
-  OperatorEntry* define_out(const LocatedText& where, OperatorEntry* functional);
+  OperatorEntry* define_out(const LocatedText& where, FunctionSchema schema, OperatorEntry* functional,
+                            const char* overload = nullptr);
   // Registers the kernel for each device with its stubs, or for every device if the facts name no stubs.
   void implement(OperatorEntry* entry, const OperatorFacts& facts, const AnnotatedKernel& kernel);
   void implement(OperatorEntry* entry, c10::DispatchKey key, AnnotatedKernel kernel);

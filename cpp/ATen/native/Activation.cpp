@@ -366,15 +366,15 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", TORCH_FN(threshold_out),
                    kernels(threshold_stub), tags(Tag::pointwise), derive::ALL, FUNCTION);
   m.def_structured("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-                   TORCH_FN(threshold_backward_out), kernels(threshold_stub), tags(Tag::pointwise), derive::NONE,
-                   FUNCTION);
+                   TORCH_FN(threshold_backward_out), kernels(threshold_stub), tags(Tag::pointwise), FUNCTION,
+                   derive::OUT, out_form("grad_input"));
   m.def_structured("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
                    TORCH_FN((activation_out<leaky_relu_stub, Option>)), kernels(leaky_relu_stub), tags(Tag::pointwise),
                    derive::ALL, NN);
   m.def_structured(
       "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) "
       "-> Tensor",
-      TORCH_FN(leaky_relu_backward_out), kernels(leaky_relu_backward_stub), derive::NONE, NN);
+      TORCH_FN(leaky_relu_backward_out), kernels(leaky_relu_backward_stub), NN, derive::OUT, out_form("grad_input"));
   m.def_composite("prelu(Tensor self, Tensor weight) -> Tensor", TORCH_FN(prelu));
   m.def("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", TORCH_FN(_prelu_kernel), kernels(prelu_stub), FUNCTION);
   m.def("_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)",
@@ -404,14 +404,14 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    kernels(clamp_scalar_stub), tags(Tag::pointwise), derive::ALL, NN);
   m.def_structured("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
                    TORCH_FN((activation_backward_out<hardtanh_backward_stub, Option, Option>)),
-                   kernels(hardtanh_backward_stub), derive::NONE, NN);
+                   kernels(hardtanh_backward_stub), NN, derive::OUT, out_form("grad_input"));
   m.def_composite("relu6(Tensor self) -> Tensor", TORCH_FN(relu6), tags(Tag::pointwise), NN);
   m.def_composite("relu6_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(relu6_), NN);
   m.def_structured("hardsigmoid(Tensor self) -> Tensor", TORCH_FN(activation_out<hardsigmoid_stub>),
                    kernels(hardsigmoid_stub), tags(Tag::pointwise), derive::ALL, NN);
   m.def_structured("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
-                   TORCH_FN(activation_backward_out<hardsigmoid_backward_stub>), kernels(hardsigmoid_backward_stub),
-                   derive::NONE, NN);
+                   TORCH_FN(activation_backward_out<hardsigmoid_backward_stub>), kernels(hardsigmoid_backward_stub), NN,
+                   derive::OUT, out_form("grad_input"));
   m.def_structured("hardswish(Tensor self) -> Tensor", TORCH_FN(activation_out<hardswish_stub>),
                    kernels(hardswish_stub), derive::ALL, NN);
   m.def_structured("hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
@@ -421,25 +421,26 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    TORCH_FN((activation_out<hardshrink_stub, Option>)), kernels(hardshrink_stub), tags(Tag::pointwise),
                    derive::OUT);
   m.def_structured("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
-                   TORCH_FN((activation_backward_out<shrink_backward_stub, Option>)), kernels(shrink_backward_stub),
-                   derive::NONE, NN);
+                   TORCH_FN((activation_backward_out<shrink_backward_stub, Option>)), kernels(shrink_backward_stub), NN,
+                   derive::OUT, out_form("grad_input"));
   m.def_structured("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", TORCH_FN(softshrink_out),
                    kernels(softshrink_stub), tags(Tag::pointwise), derive::OUT, NN);
   m.def_structured("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
-                   TORCH_FN((activation_backward_out<shrink_backward_stub, Option>)), kernels(shrink_backward_stub),
-                   derive::NONE, NN);
+                   TORCH_FN((activation_backward_out<shrink_backward_stub, Option>)), kernels(shrink_backward_stub), NN,
+                   derive::OUT, out_form("grad_input"));
 
   m.def_structured("gelu(Tensor self, *, str approximate='none') -> Tensor", TORCH_FN(gelu_out), kernels(gelu_stub),
                    tags(Tag::pointwise), derive::ALL, NN);
   m.def_structured("gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor",
-                   TORCH_FN(gelu_backward_out), kernels(gelu_backward_stub), tags(Tag::pointwise), derive::NONE, NN);
+                   TORCH_FN(gelu_backward_out), kernels(gelu_backward_stub), tags(Tag::pointwise), NN, derive::OUT,
+                   out_form("grad_input"));
   m.def_structured("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
                    TORCH_FN((activation_out<elu_stub, Option, Option, Option>)), kernels(elu_stub),
                    tags(Tag::pointwise), derive::ALL, NN);
   m.def_structured(
       "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
       "Tensor self_or_result) -> Tensor",
-      TORCH_FN(elu_backward_out), kernels(elu_backward_stub), derive::NONE, NN);
+      TORCH_FN(elu_backward_out), kernels(elu_backward_stub), NN, derive::OUT, out_form("grad_input"));
   m.def_structured("celu(Tensor self, Scalar alpha=1.0) -> Tensor", TORCH_FN(celu_out), kernels(elu_stub),
                    tags(Tag::pointwise), derive::INPLACE, FUNCTION);
   m.def_composite("selu(Tensor self) -> Tensor", TORCH_FN(selu), tags(Tag::pointwise), FUNCTION);
@@ -448,7 +449,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    tags(Tag::pointwise), derive::ALL, NN);
   m.def_structured("silu_backward(Tensor grad_output, Tensor self) -> Tensor",
                    TORCH_FN(activation_backward_out<silu_backward_stub>), kernels(silu_backward_stub),
-                   tags(Tag::pointwise), derive::NONE, NN);
+                   tags(Tag::pointwise), NN, derive::OUT, out_form("grad_input"));
   m.def_structured("mish(Tensor self) -> Tensor", TORCH_FN(activation_out<mish_stub>), kernels(mish_stub),
                    tags(Tag::pointwise), derive::ALL, NN);
   m.def("mish_backward(Tensor grad_output, Tensor self) -> Tensor", TORCH_FN(mish_backward),
@@ -458,11 +459,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    tags(Tag::pointwise), derive::OUT, NN);
   m.def_structured("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
                    TORCH_FN((activation_backward_out<softplus_backward_stub, Option, Option>)),
-                   kernels(softplus_backward_stub), derive::NONE, NN);
+                   kernels(softplus_backward_stub), NN, derive::OUT, out_form("grad_input"));
   m.def("log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)", TORCH_FN(log_sigmoid_forward),
-        kernels(log_sigmoid_stub), NN);
+        kernels(log_sigmoid_stub), NN, out_form("output"));
   m.def("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
-        TORCH_FN(log_sigmoid_backward), kernels(log_sigmoid_backward_stub), NN);
+        TORCH_FN(log_sigmoid_backward), kernels(log_sigmoid_backward_stub), NN, out_form("grad_input"));
   m.def_composite_with_out("log_sigmoid(Tensor self) -> Tensor", TORCH_FN(log_sigmoid), NN);
 }
 

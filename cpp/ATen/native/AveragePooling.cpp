@@ -166,11 +166,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool "
       "ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
-      TORCH_FN(avg_pool_backward<2>), kernels(avg_pool_backward_stub), NN);
+      TORCH_FN(avg_pool_backward<2>), kernels(avg_pool_backward_stub), NN, out_form("grad_input"));
   m.def(
       "avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool "
       "ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
-      TORCH_FN(avg_pool_backward<3>), kernels(avg_pool_backward_stub), NN);
+      TORCH_FN(avg_pool_backward<3>), kernels(avg_pool_backward_stub), NN, out_form("grad_input"));
   m.def_composite("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", TORCH_FN(adaptive_avg_pool1d),
                   FUNCTION);
   m.def_composite_with_out("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",

@@ -176,9 +176,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    kernels(minimum_stub), tags(Tag::pointwise), derive::OUT);
 
   m.def_structured("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", TORCH_FN(sigmoid_backward_out),
-                   kernels(sigmoid_backward_stub), tags(Tag::pointwise), derive::NONE, variants::NN);
+                   kernels(sigmoid_backward_stub), tags(Tag::pointwise), variants::NN, derive::OUT,
+                   out_form("grad_input"));
   m.def_structured("tanh_backward(Tensor grad_output, Tensor output) -> Tensor", TORCH_FN(tanh_backward_out),
-                   kernels(tanh_backward_stub), tags(Tag::pointwise), derive::NONE, variants::NN);
+                   kernels(tanh_backward_stub), tags(Tag::pointwise), variants::NN, derive::OUT,
+                   out_form("grad_input"));
 
   m.def_alias("subtract", "sub");
   m.def_alias("multiply", "mul");

@@ -121,9 +121,9 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
                   TORCH_FN((drop_<true, true>)), FUNCTION, random);
   m.def("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", TORCH_FN(native_dropout), FUNCTION,
-        random);
+        random, out_form());
   m.def("native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
-        TORCH_FN(native_dropout_backward), variants::NN, tags(Tag::pointwise));
+        TORCH_FN(native_dropout_backward), variants::NN, tags(Tag::pointwise), out_form());
 }
 
 } // namespace reftorch::at::native

@@ -242,6 +242,11 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, 
   return self;
 }
 
+Tensor embedding_renorm(const Tensor& self, const Tensor& indices, double max_norm, double norm_type) {
+  Tensor result = at::clone(self);
+  return embedding_renorm_(result, indices, max_norm, norm_type);
+}
+
 } // namespace
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
@@ -264,6 +269,8 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       TORCH_FN(embedding_backward), variants::NN);
   m.def("embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)",
         TORCH_FN(embedding_renorm_), FUNCTION);
+  m.def("embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor",
+        TORCH_FN(embedding_renorm), variants::NONE, out_form());
   m.def(
       "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool "
       "sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, "

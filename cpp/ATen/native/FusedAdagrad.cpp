@@ -19,27 +19,13 @@ static void fused_adagrad_update(TensorList self, TensorList grads, TensorList s
   lists.write_back();
 }
 
+// LearningRate is double, or const Tensor&.
+template <typename LearningRate>
 static std::tuple<> _fused_adagrad_(TensorList self, TensorList grads, TensorList state_sums, TensorList state_steps,
-                                    double lr, double lr_decay, double weight_decay, double eps, bool maximize,
+                                    LearningRate lr, double lr_decay, double weight_decay, double eps, bool maximize,
                                     const std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf) {
-  fused_adagrad_update(
-      self, grads, state_sums, state_steps,
-      {{Tensor(), tensor_or_undefined(grad_scale), tensor_or_undefined(found_inf), lr, weight_decay, maximize},
-       lr_decay,
-       eps});
-  return {};
-}
-
-static std::tuple<> _fused_adagrad_tensor_lr_(TensorList self, TensorList grads, TensorList state_sums,
-                                              TensorList state_steps, const Tensor& lr, double lr_decay,
-                                              double weight_decay, double eps, bool maximize,
-                                              const std::optional<Tensor>& grad_scale,
-                                              const std::optional<Tensor>& found_inf) {
-  fused_adagrad_update(
-      self, grads, state_sums, state_steps,
-      {{lr, tensor_or_undefined(grad_scale), tensor_or_undefined(found_inf), 0, weight_decay, maximize},
-       lr_decay,
-       eps});
+  fused_adagrad_update(self, grads, state_sums, state_steps,
+                       {fused_options(lr, weight_decay, maximize, grad_scale, found_inf), lr_decay, eps});
   return {};
 }
 
@@ -48,12 +34,12 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "_fused_adagrad_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor(d!)[] state_steps, *, "
       "float lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? "
       "found_inf=None) -> ()",
-      TORCH_FN(_fused_adagrad_), kernels(fused_adagrad_stub), variants::FUNCTION);
+      TORCH_FN(_fused_adagrad_<double>), kernels(fused_adagrad_stub), variants::FUNCTION);
   m.def(
       "_fused_adagrad_.tensor_lr(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor[] "
       "state_steps, *, Tensor lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? "
       "grad_scale=None, Tensor? found_inf=None) -> ()",
-      TORCH_FN(_fused_adagrad_tensor_lr_), kernels(fused_adagrad_stub), variants::FUNCTION);
+      TORCH_FN(_fused_adagrad_<const Tensor&>), kernels(fused_adagrad_stub), variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

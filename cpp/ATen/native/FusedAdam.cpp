@@ -20,36 +20,15 @@ static void fused_adam_update(const char* name, std::initializer_list<TensorList
   lists.write_back();
 }
 
-template <bool decoupled_weight_decay>
+// LearningRate is double, or const Tensor&.
+template <bool decoupled_weight_decay, typename LearningRate>
 static std::tuple<> fused_adam(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
-                               TensorList max_exp_avg_sqs, TensorList state_steps, double lr, double beta1,
+                               TensorList max_exp_avg_sqs, TensorList state_steps, LearningRate lr, double beta1,
                                double beta2, double weight_decay, double eps, bool amsgrad, bool maximize,
                                const std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf) {
-  fused_adam_update(
-      decoupled_weight_decay ? "_fused_adamw_" : "_fused_adam_", {self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs},
-      state_steps,
-      {{Tensor(), tensor_or_undefined(grad_scale), tensor_or_undefined(found_inf), lr, weight_decay, maximize},
-       beta1,
-       beta2,
-       eps,
-       amsgrad,
-       decoupled_weight_decay});
-  return {};
-}
-
-template <bool decoupled_weight_decay>
-static std::tuple<> fused_adam_tensor_lr(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
-                                         TensorList max_exp_avg_sqs, TensorList state_steps, const Tensor& lr,
-                                         double beta1, double beta2, double weight_decay, double eps, bool amsgrad,
-                                         bool maximize, const std::optional<Tensor>& grad_scale,
-                                         const std::optional<Tensor>& found_inf) {
   fused_adam_update(decoupled_weight_decay ? "_fused_adamw_" : "_fused_adam_",
                     {self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs}, state_steps,
-                    {{lr, tensor_or_undefined(grad_scale), tensor_or_undefined(found_inf), 0, weight_decay, maximize},
-                     beta1,
-                     beta2,
-                     eps,
-                     amsgrad,
+                    {fused_options(lr, weight_decay, maximize, grad_scale, found_inf), beta1, beta2, eps, amsgrad,
                      decoupled_weight_decay});
   return {};
 }
@@ -59,22 +38,22 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "_fused_adam_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, "
       "Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, "
       "float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
-      TORCH_FN(fused_adam<false>), kernels(fused_adam_stub), variants::FUNCTION);
+      TORCH_FN((fused_adam<false, double>)), kernels(fused_adam_stub), variants::FUNCTION);
   m.def(
       "_fused_adam_.tensor_lr(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, "
       "Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, Tensor lr, float beta1, float beta2, float "
       "weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
-      TORCH_FN(fused_adam_tensor_lr<false>), kernels(fused_adam_stub), variants::FUNCTION);
+      TORCH_FN((fused_adam<false, const Tensor&>)), kernels(fused_adam_stub), variants::FUNCTION);
   m.def(
       "_fused_adamw_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, "
       "Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, "
       "float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
-      TORCH_FN(fused_adam<true>), kernels(fused_adam_stub), variants::FUNCTION);
+      TORCH_FN((fused_adam<true, double>)), kernels(fused_adam_stub), variants::FUNCTION);
   m.def(
       "_fused_adamw_.tensor_lr(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] "
       "exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, Tensor lr, float beta1, float beta2, float "
       "weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
-      TORCH_FN(fused_adam_tensor_lr<true>), kernels(fused_adam_stub), variants::FUNCTION);
+      TORCH_FN((fused_adam<true, const Tensor&>)), kernels(fused_adam_stub), variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

@@ -18,31 +18,15 @@ static void fused_sgd_update(TensorList self, TensorList grads, TensorList momen
   lists.write_back();
 }
 
+// LearningRate is double, or const Tensor&.
+template <typename LearningRate>
 static std::tuple<> _fused_sgd_(TensorList self, TensorList grads, TensorList momentum_buffer_list, double weight_decay,
-                                double momentum, double lr, double dampening, bool nesterov, bool maximize,
+                                double momentum, LearningRate lr, double dampening, bool nesterov, bool maximize,
                                 bool is_first_step, const std::optional<Tensor>& grad_scale,
                                 const std::optional<Tensor>& found_inf) {
   fused_sgd_update(
       self, grads, momentum_buffer_list,
-      {{Tensor(), tensor_or_undefined(grad_scale), tensor_or_undefined(found_inf), lr, weight_decay, maximize},
-       momentum,
-       dampening,
-       nesterov,
-       is_first_step});
-  return {};
-}
-
-static std::tuple<> _fused_sgd_tensor_lr_(TensorList self, TensorList grads, TensorList momentum_buffer_list,
-                                          double weight_decay, double momentum, const Tensor& lr, double dampening,
-                                          bool nesterov, bool maximize, bool is_first_step,
-                                          const std::optional<Tensor>& grad_scale,
-                                          const std::optional<Tensor>& found_inf) {
-  fused_sgd_update(self, grads, momentum_buffer_list,
-                   {{lr, tensor_or_undefined(grad_scale), tensor_or_undefined(found_inf), 0, weight_decay, maximize},
-                    momentum,
-                    dampening,
-                    nesterov,
-                    is_first_step});
+      {fused_options(lr, weight_decay, maximize, grad_scale, found_inf), momentum, dampening, nesterov, is_first_step});
   return {};
 }
 
@@ -51,12 +35,12 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "_fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay, "
       "float momentum, float lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? "
       "grad_scale=None, Tensor? found_inf=None) -> ()",
-      TORCH_FN(_fused_sgd_), kernels(fused_sgd_stub), variants::FUNCTION);
+      TORCH_FN(_fused_sgd_<double>), kernels(fused_sgd_stub), variants::FUNCTION);
   m.def(
       "_fused_sgd_.tensor_lr(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float "
       "weight_decay, float momentum, Tensor lr, float dampening, bool nesterov, bool maximize, bool is_first_step, "
       "Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
-      TORCH_FN(_fused_sgd_tensor_lr_), kernels(fused_sgd_stub), variants::FUNCTION);
+      TORCH_FN(_fused_sgd_<const Tensor&>), kernels(fused_sgd_stub), variants::FUNCTION);
 }
 
 } // namespace reftorch::at::native

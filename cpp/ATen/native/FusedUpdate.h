@@ -11,6 +11,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace reftorch::at::native {
@@ -135,6 +136,20 @@ class FusedLists final {
 
 inline Tensor tensor_or_undefined(const std::optional<Tensor>& t) {
   return t.has_value() ? *t : Tensor();
+}
+
+// The options that all optimizers have. The learning rate is a number, or a tensor of one element.
+template <typename LearningRate>
+FusedOptions fused_options(const LearningRate& lr, double weight_decay, bool maximize,
+                           const std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf) {
+  FusedOptions options{Tensor(), tensor_or_undefined(grad_scale), tensor_or_undefined(found_inf), 0, weight_decay,
+                       maximize};
+  if constexpr (std::is_same_v<LearningRate, double>) {
+    options.lr_value = lr;
+  } else {
+    options.lr = lr;
+  }
+  return options;
 }
 
 // A number that the kernel reads has to be one element, on the device of the parameters.

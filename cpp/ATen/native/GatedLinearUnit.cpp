@@ -54,7 +54,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("glu(Tensor self, int dim=-1) -> Tensor", TORCH_FN(glu_out), kernels(glu_stub), derive::OUT,
                    variants::NN);
   m.def("glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", TORCH_FN(glu_backward),
-        kernels(glu_stub, glu_backward_stub), variants::NN);
+        kernels(glu_stub, glu_backward_stub), variants::NN, out_form("grad_input"));
 }
 
 } // namespace reftorch::at::native

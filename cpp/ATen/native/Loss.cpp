@@ -304,11 +304,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", TORCH_FN(mse_loss_out),
                    kernels(mse_stub), derive::OUT, variants::NN);
   m.def("mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
-        TORCH_FN(mse_loss_backward), kernels(mse_backward_stub), variants::NN);
+        TORCH_FN(mse_loss_backward), kernels(mse_backward_stub), variants::NN, out_form("grad_input"));
   m.def_structured("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor",
                    TORCH_FN(smooth_l1_loss_out), kernels(smooth_l1_stub), derive::OUT, variants::NN);
   m.def("smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
-        TORCH_FN(smooth_l1_loss_backward), kernels(smooth_l1_backward_stub), variants::NN);
+        TORCH_FN(smooth_l1_loss_backward), kernels(smooth_l1_backward_stub), variants::NN, out_form("grad_input"));
   m.def_structured("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor",
                    TORCH_FN(huber_loss_out), kernels(huber_stub), derive::OUT, variants::NN);
   m.def("huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor",
@@ -319,18 +319,19 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int "
       "reduction=Mean) -> Tensor",
-      TORCH_FN(binary_cross_entropy_backward), kernels(binary_cross_entropy_backward_stub), variants::NN);
+      TORCH_FN(binary_cross_entropy_backward), kernels(binary_cross_entropy_backward_stub), variants::NN,
+      out_form("grad_input"));
   m.def(
       "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
       "reduction=Mean) -> Tensor",
-      TORCH_FN(binary_cross_entropy_with_logits), variants::FUNCTION);
+      TORCH_FN(binary_cross_entropy_with_logits), variants::FUNCTION, out_form());
 
   m.def("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", TORCH_FN(soft_margin_loss),
         variants::NN);
   m.def_out_by_copy("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor",
                     TORCH_FN(soft_margin_loss));
   m.def("soft_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
-        TORCH_FN(soft_margin_loss_backward), variants::NN);
+        TORCH_FN(soft_margin_loss_backward), variants::NN, out_form("grad_input"));
 
   constexpr int FUNCTION = variants::FUNCTION;
   m.def_composite("l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", TORCH_FN(l1_loss), variants::NN);

@@ -188,17 +188,19 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def(
       "multi_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? "
       "weight=None, int reduction=Mean) -> Tensor",
-      TORCH_FN(multi_margin_loss_backward), kernels(multi_margin_loss_backward_stub), variants::NN);
+      TORCH_FN(multi_margin_loss_backward), kernels(multi_margin_loss_backward_stub), variants::NN,
+      out_form("grad_input"));
   m.def_composite_with_out("multilabel_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor",
                            TORCH_FN(multilabel_margin_loss), variants::NN);
   m.def(
       "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
-      TORCH_FN(multilabel_margin_loss_forward), kernels(multilabel_margin_loss_stub, zero_stub), variants::NN);
+      TORCH_FN(multilabel_margin_loss_forward), kernels(multilabel_margin_loss_stub, zero_stub), variants::NN,
+      out_form("output"));
   m.def(
       "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor "
       "is_target) -> Tensor",
-      TORCH_FN(multilabel_margin_loss_backward), kernels(multilabel_margin_loss_backward_stub, zero_stub),
-      variants::NN);
+      TORCH_FN(multilabel_margin_loss_backward), kernels(multilabel_margin_loss_backward_stub, zero_stub), variants::NN,
+      out_form("grad_input"));
 }
 
 } // namespace reftorch::at::native

@@ -43,23 +43,26 @@ static Tensor as_int64(const Tensor& target) {
   return (target.scalar_type() == kLong ? target : cast_to_dtype(target, kLong)).contiguous();
 }
 
-static void nll_loss_forward_out(const Tensor& self, const Tensor& target, const OptionalTensor& opt_weight,
-                                 int64_t reduction, int64_t ignore_index, Tensor& output, Tensor& total_weight) {
+static std::tuple<Tensor, Tensor> nll_loss_forward(const Tensor& self, const Tensor& target,
+                                                   const OptionalTensor& opt_weight, int64_t reduction,
+                                                   int64_t ignore_index) {
   const Tensor weight = defined_or_empty(opt_weight);
   TORCH_CHECK_VALUE(
       self.dim() != 1 || target.dim() != 1 || target.numel() == 1 || !is_class_dtype(target.scalar_type()),
       "For 1D input, 1D target must have size 1, but got target size: ", target.numel());
   nll_loss_check(self, target, weight);
   const bool per_sample = reduction == Reduction::None && self.dim() == 2;
-  output = detail::empty_generic(per_sample ? target.sizes() : IntArrayRef(), self.scalar_type(), self.device());
-  total_weight = detail::empty_generic({}, self.scalar_type(), self.device());
+  const Tensor output =
+      detail::empty_generic(per_sample ? target.sizes() : IntArrayRef(), self.scalar_type(), self.device());
+  const Tensor total_weight = detail::empty_generic({}, self.scalar_type(), self.device());
   nll_loss_stub(self.device().type(), output, total_weight, self.contiguous(), as_int64(target), weight, reduction,
                 ignore_index);
+  return {output, total_weight};
 }
 
-static void nll_loss_backward_out(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                                  const OptionalTensor& opt_weight, int64_t reduction, int64_t ignore_index,
-                                  const Tensor& total_weight, Tensor& grad_input) {
+static Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                const OptionalTensor& opt_weight, int64_t reduction, int64_t ignore_index,
+                                const Tensor& total_weight) {
   const Tensor weight = defined_or_empty(opt_weight);
   nll_loss_check(self, target, weight);
   TORCH_CHECK(self.dim() == 2 || target.dim() == 0 || self.sizes() == target.sizes(),
@@ -75,10 +78,11 @@ static void nll_loss_backward_out(const Tensor& grad_output, const Tensor& self,
     TORCH_CHECK(grad_output.dim() <= 1 && grad_output.numel() == 1,
                 "Expected a single element grad_output tensor, but got: ", grad_output.sizes());
   }
-  grad_input = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
+  Tensor grad_input = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
   at::zero_(grad_input);
   nll_loss_backward_stub(self.device().type(), grad_input, grad_output.contiguous(), as_int64(target), weight,
                          total_weight, reduction, ignore_index);
+  return grad_input;
 }
 
 static Tensor nll_loss(const Tensor& self, const Tensor& target, const OptionalTensor& weight, int64_t reduction,
@@ -91,15 +95,15 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> "
       "Tensor",
       TORCH_FN(nll_loss), variants::NN);
-  m.def_structured(
+  m.def(
       "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> "
       "(Tensor output, Tensor total_weight)",
-      TORCH_FN(nll_loss_forward_out), kernels(nll_loss_stub), derive::NONE, variants::NN);
-  m.def_structured(
+      TORCH_FN(nll_loss_forward), kernels(nll_loss_stub), variants::NN, out_form("output"));
+  m.def(
       "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int "
       "ignore_index, "
       "Tensor total_weight) -> Tensor",
-      TORCH_FN(nll_loss_backward_out), kernels(nll_loss_backward_stub), derive::NONE, variants::NN);
+      TORCH_FN(nll_loss_backward), kernels(nll_loss_backward_stub), variants::NN, out_form("grad_input"));
 }
 
 } // namespace reftorch::at::native

@@ -1,4 +1,4 @@
-// Mirrors: aten/src/ATen/native/LossNLL.cpp (its kernels)
+// Mirrors: aten/src/ATen/native/LossNLL.cpp, aten/src/ATen/native/LossNLL2d.cpp (their kernels)
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -6,21 +6,14 @@
 
 namespace reftorch::at::native {
 
-// input (N, C) and target (N) are contiguous, weight (C) is contiguous or undefined; output is (N) or 0-dim,
-// total_weight is 0-dim.
+// input (N, C), (C) or (N, C, H, W) and target (N), () or (N, H, W) are contiguous, weight (C) is contiguous or
+// undefined; output has the shape of target, or is 0-dim for one loss of all; total_weight is 0-dim.
 DECLARE_DISPATCH(void (*)(const Tensor& output, const Tensor& total_weight, const Tensor& input, const Tensor& target,
                           const Tensor& weight, int64_t reduction, int64_t ignore_index),
                  nll_loss_stub)
-// The caller has filled grad_input (N, C) with zeros.
+// The caller has filled grad_input, which has the shape of input, with zeros.
 DECLARE_DISPATCH(void (*)(const Tensor& grad_input, const Tensor& grad_output, const Tensor& target,
                           const Tensor& weight, const Tensor& total_weight, int64_t reduction, int64_t ignore_index),
                  nll_loss_backward_stub)
-// The same for images: input (N, C, H, W), target (N, H, W); output is (N, H, W) or 0-dim.
-DECLARE_DISPATCH(void (*)(const Tensor& output, const Tensor& total_weight, const Tensor& input, const Tensor& target,
-                          const Tensor& weight, int64_t reduction, int64_t ignore_index),
-                 nll_loss2d_stub)
-DECLARE_DISPATCH(void (*)(const Tensor& grad_input, const Tensor& grad_output, const Tensor& target,
-                          const Tensor& weight, const Tensor& total_weight, int64_t reduction, int64_t ignore_index),
-                 nll_loss2d_backward_stub)
 
 } // namespace reftorch::at::native

@@ -12,9 +12,6 @@
 
 namespace reftorch::at::native {
 
-DEFINE_DISPATCH(nll_loss2d_stub)
-DEFINE_DISPATCH(nll_loss2d_backward_stub)
-
 // self (N, C, H, W), target (N, H, W), weight (C)
 static void check_nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight) {
   TORCH_CHECK(target.dim() == 3,
@@ -26,7 +23,8 @@ static void check_nll_loss2d(const Tensor& self, const Tensor& target, const Ten
   TORCH_CHECK(self.size(0) == target.size(0) && self.size(2) == target.size(1) && self.size(3) == target.size(2),
               "size mismatch (got input: ", self.sizes(), " , target: ", target.sizes());
   TORCH_CHECK(target.scalar_type() == kLong, "expected scalar type Long but found ", toString(target.scalar_type()));
-  TORCH_CHECK(!weight.defined() || weight.scalar_type() == self.scalar_type(), "expected scalar type ",
+  const bool weight_fits = !weight.defined() || weight.scalar_type() == self.scalar_type();
+  TORCH_CHECK(weight_fits || !self.is_floating_point(), "expected scalar type ", // the kernel refuses integers
               toString(self.scalar_type()), " but found ", toString(weight.scalar_type()));
 }
 
@@ -34,15 +32,17 @@ static Tensor contiguous_or_undefined(const std::optional<Tensor>& t) {
   return t.has_value() && t->defined() ? t->contiguous() : Tensor();
 }
 
-static void nll_loss2d_forward_out(const Tensor& self, const Tensor& target, const std::optional<Tensor>& opt_weight,
-                                   int64_t reduction, int64_t ignore_index, Tensor& output, Tensor& total_weight) {
+static std::tuple<Tensor, Tensor> nll_loss2d_forward(const Tensor& self, const Tensor& target,
+                                                     const std::optional<Tensor>& opt_weight, int64_t reduction,
+                                                     int64_t ignore_index) {
   const Tensor weight = contiguous_or_undefined(opt_weight);
   check_nll_loss2d(self, target, weight);
-  output = detail::empty_generic(reduction == Reduction::None ? target.sizes() : IntArrayRef(), self.scalar_type(),
-                                 self.device());
-  total_weight = detail::empty_generic({}, self.scalar_type(), self.device());
-  nll_loss2d_stub(self.device().type(), output, total_weight, self.contiguous(), target.contiguous(), weight, reduction,
-                  ignore_index);
+  const Tensor output = detail::empty_generic(reduction == Reduction::None ? target.sizes() : IntArrayRef(),
+                                              self.scalar_type(), self.device());
+  const Tensor total_weight = detail::empty_generic({}, self.scalar_type(), self.device());
+  nll_loss_stub(self.device().type(), output, total_weight, self.contiguous(), target.contiguous(), weight, reduction,
+                ignore_index);
+  return {output, total_weight};
 }
 
 static Tensor nll_loss2d_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
@@ -67,8 +67,8 @@ static Tensor nll_loss2d_backward(const Tensor& grad_output, const Tensor& self,
   }
   Tensor grad_input = detail::empty_generic(self.sizes(), self.scalar_type(), self.device());
   at::zero_(grad_input);
-  nll_loss2d_backward_stub(self.device().type(), grad_input, grad_output.contiguous(), target.contiguous(), weight,
-                           total_weight, reduction, ignore_index);
+  nll_loss_backward_stub(self.device().type(), grad_input, grad_output.contiguous(), target.contiguous(), weight,
+                         total_weight, reduction, ignore_index);
   return grad_input;
 }
 
@@ -110,14 +110,14 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> "
       "Tensor",
       TORCH_FN(nll_loss2d), variants::NN);
-  m.def_structured(
+  m.def(
       "nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> "
       "(Tensor output, Tensor total_weight)",
-      TORCH_FN(nll_loss2d_forward_out), kernels(nll_loss2d_stub), derive::NONE, variants::NN);
+      TORCH_FN(nll_loss2d_forward), kernels(nll_loss_stub), variants::NN, out_form("output"));
   m.def(
       "nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
       "ignore_index, Tensor total_weight) -> Tensor",
-      TORCH_FN(nll_loss2d_backward), kernels(nll_loss2d_backward_stub), variants::NN);
+      TORCH_FN(nll_loss2d_backward), kernels(nll_loss_backward_stub), variants::NN, out_form("grad_input"));
   m.def_composite(
       "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> "
       "Tensor",

@@ -415,44 +415,64 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
       "bool ceil_mode=False) -> (Tensor, Tensor)",
       TORCH_FN(max_pool_with_indices<2>), kernels(max_pool_stub), NN);
+  m.def_out_by_copy(
+      "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
+      "bool ceil_mode=False) -> (Tensor out, Tensor indices)",
+      TORCH_FN(max_pool_with_indices<2>), kernels(max_pool_stub));
   m.def(
       "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
       "bool ceil_mode=False) -> (Tensor, Tensor)",
       TORCH_FN(max_pool_with_indices<3>), kernels(max_pool_stub), NN);
+  m.def_out_by_copy(
+      "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
+      "bool ceil_mode=False) -> (Tensor out, Tensor indices)",
+      TORCH_FN(max_pool_with_indices<3>), kernels(max_pool_stub));
   m.def(
       "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] "
       "padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-      TORCH_FN(max_pool_with_indices_backward<2>), kernels(max_pool_backward_stub), NN);
+      TORCH_FN(max_pool_with_indices_backward<2>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
   m.def(
       "max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] "
       "padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-      TORCH_FN(max_pool_with_indices_backward<3>), kernels(max_pool_backward_stub), NN);
+      TORCH_FN(max_pool_with_indices_backward<3>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
   m.def_composite("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
                   TORCH_FN(adaptive_max_pool1d), FUNCTION);
   m.def("adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)", TORCH_FN(adaptive_max_pool<2>),
         kernels(max_pool_stub), NN);
+  m.def_out_by_copy("adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor out, Tensor indices)",
+                    TORCH_FN(adaptive_max_pool<2>), kernels(max_pool_stub));
   m.def("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", TORCH_FN(adaptive_max_pool<3>),
         kernels(max_pool_stub), NN);
+  m.def_out_by_copy("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor out, Tensor indices)",
+                    TORCH_FN(adaptive_max_pool<3>), kernels(max_pool_stub));
   m.def("adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
-        TORCH_FN(adaptive_max_pool_backward<2>), kernels(max_pool_backward_stub), NN);
+        TORCH_FN(adaptive_max_pool_backward<2>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
   m.def("adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
-        TORCH_FN(adaptive_max_pool_backward<3>), kernels(max_pool_backward_stub), NN);
+        TORCH_FN(adaptive_max_pool_backward<3>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
   m.def(
       "fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, "
       "Tensor)",
       TORCH_FN(fractional_max_pool<2>), kernels(fractional_max_pool_stub), NN);
+  m.def_out_by_copy(
+      "fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor "
+      "output, Tensor indices)",
+      TORCH_FN(fractional_max_pool<2>), kernels(fractional_max_pool_stub));
   m.def(
       "fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, "
       "Tensor)",
       TORCH_FN(fractional_max_pool<3>), kernels(fractional_max_pool_stub), NN);
+  m.def_out_by_copy(
+      "fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor "
+      "output, Tensor indices)",
+      TORCH_FN(fractional_max_pool<3>), kernels(fractional_max_pool_stub));
   m.def(
       "fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor "
       "indices) -> Tensor",
-      TORCH_FN(fractional_max_pool_backward<2>), kernels(max_pool_backward_stub), NN);
+      TORCH_FN(fractional_max_pool_backward<2>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
   m.def(
       "fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor "
       "indices) -> Tensor",
-      TORCH_FN(fractional_max_pool_backward<3>), kernels(max_pool_backward_stub), NN);
+      TORCH_FN(fractional_max_pool_backward<3>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
   def_with_out_by_copy(m, "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor",
                        TORCH_FN(max_unpool2d), kernels(max_unpool_stub), NN);
   def_with_out_by_copy(

@@ -142,7 +142,7 @@ static Tensor pad(const Tensor& self, IntArrayRef pad, const std::string& mode, 
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def("constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", TORCH_FN(constant_pad_nd),
-        kernels(fill_stub, zero_stub), variants::FUNCTION);
+        kernels(fill_stub, zero_stub), variants::FUNCTION, out_form());
   m.def_composite("_pad_circular(Tensor self, SymInt[] pad) -> Tensor", TORCH_FN(_pad_circular), variants::NN);
   m.def_composite("_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor", TORCH_FN(_pad_enum),
                   variants::NN);

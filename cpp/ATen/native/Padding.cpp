@@ -162,7 +162,8 @@ Tensor padded_backward(const Tensor& grad_output, const Tensor& self, IntArrayRe
 template <PaddingMode mode, int dims>
 void define_padding(Library& m, const LocatedText& schema, const LocatedText& backward) {
   def_with_out_by_copy(m, schema, TORCH_FN((padded<mode, dims>)), kernels(padding_stub), variants::NN);
-  m.def(backward, TORCH_FN((padded_backward<mode, dims>)), kernels(padding_backward_stub), variants::NN);
+  m.def(backward, TORCH_FN((padded_backward<mode, dims>)), kernels(padding_backward_stub), variants::NN,
+        out_form("grad_input"));
 }
 
 } // namespace

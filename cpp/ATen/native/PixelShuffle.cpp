@@ -75,7 +75,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", TORCH_FN(pixel_shuffle), FUNCTION);
   m.def("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", TORCH_FN(pixel_unshuffle), FUNCTION);
-  m.def("channel_shuffle(Tensor self, SymInt groups) -> Tensor", TORCH_FN(channel_shuffle), FUNCTION);
+  m.def("channel_shuffle(Tensor self, SymInt groups) -> Tensor", TORCH_FN(channel_shuffle), FUNCTION, out_form());
   // PyTorch's kernel for CPUs, which has no gradient.
   m.def("native_channel_shuffle(Tensor self, SymInt groups) -> Tensor", TORCH_FN(channel_shuffle), FUNCTION);
 }

@@ -2,8 +2,7 @@
 //
 // Changes the size of images by interpolation. PyTorch has a file for each mode and number of dimensions; here one
 // function checks and calls for all, because the modes differ in nothing but the weights of the pixels, which the
-// kernel computes. Left out: forms with out=, and the arithmetic of uint8 images, which PyTorch interpolates in
-// integers.
+// kernel computes.
 #include <ATen/native/UpSample.h>
 
 #include <ATen/Functions.h>
@@ -262,31 +261,31 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       TORCH_FN(smooth2d<Mode::LanczosAA>), forward(), NN);
 
   m.def("upsample_nearest1d_backward" BACKWARD1 SCALES1 ") -> Tensor", TORCH_FN(nearest1d_backward<Mode::Nearest>),
-        backward(), NN);
+        backward(), NN, out_form("grad_input"));
   m.def("upsample_nearest2d_backward" BACKWARD2 SCALES2 ") -> Tensor", TORCH_FN(nearest2d_backward<Mode::Nearest>),
-        backward(), NN);
+        backward(), NN, out_form("grad_input"));
   m.def("upsample_nearest3d_backward" BACKWARD3 SCALES3 ") -> Tensor", TORCH_FN(nearest3d_backward<Mode::Nearest>),
-        backward(), NN);
+        backward(), NN, out_form("grad_input"));
   m.def("_upsample_nearest_exact1d_backward" BACKWARD1 SCALES1 ") -> Tensor",
-        TORCH_FN(nearest1d_backward<Mode::NearestExact>), backward(), NN);
+        TORCH_FN(nearest1d_backward<Mode::NearestExact>), backward(), NN, out_form("grad_input"));
   m.def("_upsample_nearest_exact2d_backward" BACKWARD2 SCALES2 ") -> Tensor",
-        TORCH_FN(nearest2d_backward<Mode::NearestExact>), backward(), NN);
+        TORCH_FN(nearest2d_backward<Mode::NearestExact>), backward(), NN, out_form("grad_input"));
   m.def("_upsample_nearest_exact3d_backward" BACKWARD3 SCALES3 ") -> Tensor",
-        TORCH_FN(nearest3d_backward<Mode::NearestExact>), backward(), NN);
+        TORCH_FN(nearest3d_backward<Mode::NearestExact>), backward(), NN, out_form("grad_input"));
   m.def("upsample_linear1d_backward" BACKWARD1 "bool align_corners, " SCALES1 ") -> Tensor",
-        TORCH_FN(linear1d_backward), backward(), NN);
+        TORCH_FN(linear1d_backward), backward(), NN, out_form("grad_input"));
   m.def("upsample_bilinear2d_backward" BACKWARD2 "bool align_corners, " SCALES2 ") -> Tensor",
-        TORCH_FN(smooth2d_backward<Mode::Linear>), backward(), NN);
+        TORCH_FN(smooth2d_backward<Mode::Linear>), backward(), NN, out_form("grad_input"));
   m.def("upsample_trilinear3d_backward" BACKWARD3 "bool align_corners, " SCALES3 ") -> Tensor",
-        TORCH_FN(trilinear3d_backward), backward(), NN);
+        TORCH_FN(trilinear3d_backward), backward(), NN, out_form("grad_input"));
   m.def("upsample_bicubic2d_backward" BACKWARD2 "bool align_corners, " SCALES2 ") -> Tensor",
-        TORCH_FN(smooth2d_backward<Mode::Cubic>), backward(), NN);
+        TORCH_FN(smooth2d_backward<Mode::Cubic>), backward(), NN, out_form("grad_input"));
   m.def("_upsample_bilinear2d_aa_backward" BACKWARD2 "bool align_corners, " SCALES2 ") -> Tensor",
-        TORCH_FN(smooth2d_backward<Mode::LinearAA>), backward(), NN);
+        TORCH_FN(smooth2d_backward<Mode::LinearAA>), backward(), NN, out_form("grad_input"));
   m.def("_upsample_bicubic2d_aa_backward" BACKWARD2 "bool align_corners, " SCALES2 ") -> Tensor",
-        TORCH_FN(smooth2d_backward<Mode::CubicAA>), backward(), NN);
+        TORCH_FN(smooth2d_backward<Mode::CubicAA>), backward(), NN, out_form("grad_input"));
   m.def("_upsample_lanczos2d_aa_backward" BACKWARD2 "bool align_corners, " SCALES2 ") -> Tensor",
-        TORCH_FN(smooth2d_backward<Mode::LanczosAA>), backward(), NN);
+        TORCH_FN(smooth2d_backward<Mode::LanczosAA>), backward(), NN, out_form("grad_input"));
 
   m.def_composite("upsample_nearest1d.vec" VEC, TORCH_FN(vec<at::upsample_nearest1d>), NN);
   m.def_composite("upsample_nearest2d.vec" VEC, TORCH_FN(vec<at::upsample_nearest2d>), NN);

@@ -24,6 +24,7 @@ __all__ = [
     "check_ranks",
     "front",
     "logical_rank",
+    "reduced",
     "refuse_unbatched_self",
     "shifted",
     "spread",
@@ -70,6 +71,14 @@ def front(value: Any, dim: int | None) -> Any:
 def spread(value: Any, batched: bool, size: int) -> Any:
     """Return ``value`` with a batch dimension in front; an unbatched value is expanded."""
     return value if batched or value is None else value.expand(size, *value.shape)
+
+
+def reduced(loss: Any, reduction: int) -> Any:
+    """Return the mean (1) or the sum (2) of each example's losses, or the losses (0). The batch is in front."""
+    if reduction == 0:
+        return loss
+    flat = loss.reshape(loss.size(0), -1)
+    return flat.mean(1) if reduction == 1 else flat.sum(1)
 
 
 def logical_rank(value: Any, batched: bool) -> int:

@@ -49,9 +49,9 @@ def embedding_dense_backward(op: Op, args: list[Any], batched: list[Any], size: 
     return found.masked_fill(is_padding.unsqueeze(1), 0)
 
 
-@batch_rule("embedding_renorm_")
-def embedding_renorm_(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
+@batch_rule("embedding_renorm_ embedding_renorm")
+def embedding_renorm(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     weight, indices, max_norm, norm_type = args
-    tables = weight.flatten(0, 1).clone()
-    op([tables, _in_one_table(indices, batched[1], size, weight.size(1)), max_norm, norm_type])
-    return tables.reshape(weight.shape)
+    tables = spread(weight, batched[0], size)
+    rows = _in_one_table(indices, batched[1], size, tables.size(1))
+    return op([tables.flatten(0, 1).clone(), rows, max_norm, norm_type]).reshape(tables.shape)

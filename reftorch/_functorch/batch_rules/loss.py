@@ -8,21 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from reftorch._functorch.batch_rules._common import Op, batch_rule, spread
+from reftorch._functorch.batch_rules._common import Op, batch_rule, reduced, spread
 from reftorch._functorch.batch_rules._generic import aligned
-
-
-def _reduced(loss: Any, reduction: int) -> Any:
-    if reduction == 0:
-        return loss
-    flat = loss.reshape(loss.size(0), -1)
-    return flat.mean(1) if reduction == 1 else flat.sum(1)
 
 
 @batch_rule("mse_loss")
 def mse_loss(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     prediction, target = aligned(args[:2], batched[:2])
-    return _reduced((prediction - target).square(), args[2])
+    return reduced((prediction - target).square(), args[2])
 
 
 @batch_rule("mse_loss_backward")
@@ -35,7 +28,7 @@ def mse_loss_backward(op: Op, args: list[Any], batched: list[Any], size: int) ->
 @batch_rule("smooth_l1_loss", "huber_loss")
 def straight_loss(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     prediction, target = aligned(args[:2], batched[:2])
-    return _reduced(op([prediction, target, 0, args[3]]), args[2])
+    return reduced(op([prediction, target, 0, args[3]]), args[2])
 
 
 @batch_rule("smooth_l1_loss_backward", "huber_loss_backward")
@@ -53,7 +46,7 @@ def _spread_and_aligned(args: list[Any], batched: list[Any], size: int) -> list[
 
 @batch_rule("binary_cross_entropy")
 def binary_cross_entropy(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
-    return _reduced(op([*_spread_and_aligned(args[:3], batched, size), 0]), args[3])
+    return reduced(op([*_spread_and_aligned(args[:3], batched, size), 0]), args[3])
 
 
 @batch_rule("binary_cross_entropy_backward")
@@ -65,12 +58,12 @@ def binary_cross_entropy_backward(op: Op, args: list[Any], batched: list[Any], s
 
 @batch_rule("binary_cross_entropy_with_logits")
 def binary_cross_entropy_with_logits(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
-    return _reduced(op([*_spread_and_aligned(args[:4], batched, size), 0]), args[4])
+    return reduced(op([*_spread_and_aligned(args[:4], batched, size), 0]), args[4])
 
 
 @batch_rule("soft_margin_loss")
 def soft_margin_loss(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
-    return _reduced(op([*_spread_and_aligned(args[:2], batched, size), 0]), args[2])
+    return reduced(op([*_spread_and_aligned(args[:2], batched, size), 0]), args[2])
 
 
 @batch_rule("soft_margin_loss_backward")

@@ -8,15 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reftorch._functorch.batch_rules._common import Op, batch_rule, spread
-
-
-def _reduced(loss: Any, reduction: int) -> Any:
-    """``loss`` has the batch in front, and one loss for each row after it."""
-    if reduction == 0:
-        return loss
-    flat = loss.reshape(loss.size(0), -1)
-    return flat.mean(1) if reduction == 1 else flat.sum(1)
+from reftorch._functorch.batch_rules._common import Op, batch_rule, reduced, spread
 
 
 def _rows(x: Any, rank: int) -> Any:
@@ -43,7 +35,7 @@ def multi_margin_loss(op: Op, args: list[Any], batched: list[Any], size: int) ->
     loss = op([rows, classes, p, margin, None, 0])
     if weight is not None:
         loss = loss * _weight_of_rows(spread(weight, batched[4], size), classes, size)
-    return _reduced(loss.reshape(target.shape), reduction)
+    return reduced(loss.reshape(target.shape), reduction)
 
 
 @batch_rule("multi_margin_loss_backward")
@@ -61,7 +53,7 @@ def multi_margin_loss_backward(op: Op, args: list[Any], batched: list[Any], size
 def multilabel_margin_loss_forward(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     self, target = (spread(v, b, size) for v, b in zip(args[:2], batched[:2], strict=True))
     loss, is_target = op([_rows(self, 2), _rows(target, 2), 0])
-    return _reduced(loss.reshape(self.shape[:-1]), args[2]), is_target.reshape(target.shape)
+    return reduced(loss.reshape(self.shape[:-1]), args[2]), is_target.reshape(target.shape)
 
 
 @batch_rule("multilabel_margin_loss_backward")

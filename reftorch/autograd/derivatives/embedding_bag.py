@@ -98,4 +98,4 @@ def _of_gradient(grad: Any, indices: Any, num_weights: int, padding_idx: int, sc
 derivative("embedding_dense_backward", grad_output=_of_gradient)
 
 # The norms are scaled outside autograd, as in PyTorch.
-not_implemented("embedding_renorm_")
+not_implemented("embedding_renorm_", "embedding_renorm")

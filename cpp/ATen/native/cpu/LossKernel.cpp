@@ -1,7 +1,6 @@
-// Mirrors: aten/src/ATen/native/LossNLL.cpp, aten/src/ATen/native/cpu/PointwiseOpsKernel.cpp (mse, smooth_l1, huber)
+// Mirrors: aten/src/ATen/native/Loss.cpp, aten/src/ATen/native/cpu/PointwiseOpsKernel.cpp (mse, smooth_l1, huber)
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/Loss.h>
-#include <ATen/native/LossNLL.h>
 #include <ATen/native/PointwiseOps.h>
 #include <ATen/native/cpu/UnaryFloat.h>
 
@@ -89,64 +88,6 @@ void binary_cross_entropy_backward_kernel(TensorIterator& iter) {
   });
 }
 
-void check_target(int64_t target, int64_t n_classes) {
-  TORCH_CHECK_INDEX(target >= 0 && target < n_classes, "Target ", target, " is out of bounds.");
-}
-
-// input: (N, C)
-void nll_loss_kernel(const Tensor& output, const Tensor& total_weight, const Tensor& input, const Tensor& target,
-                     const Tensor& weight, int64_t reduction, int64_t ignore_index) {
-  const int64_t n_classes = input.sizes().back(), batch = target.numel();
-  const int64_t* classes = target.data_ptr<int64_t>();
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), "nll_loss_out_frame", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    const scalar_t* x = input.data_ptr<scalar_t>();
-    const scalar_t* w = weight.defined() ? weight.data_ptr<scalar_t>() : nullptr;
-    scalar_t* out = output.data_ptr<scalar_t>();
-    const bool per_sample = reduction == Reduction::None && input.dim() == 2;
-    double loss_sum = 0, weight_sum = 0;
-    for (int64_t i = 0; i < batch; i++) {
-      opmath_t loss = 0;
-      if (classes[i] != ignore_index) {
-        check_target(classes[i], n_classes);
-        const opmath_t class_weight = w != nullptr ? opmath_t(w[classes[i]]) : opmath_t(1);
-        loss = -opmath_t(x[i * n_classes + classes[i]]) * class_weight;
-        loss_sum += double(loss);
-        weight_sum += double(class_weight);
-      }
-      if (per_sample) {
-        out[i] = loss;
-      }
-    }
-    *total_weight.data_ptr<scalar_t>() = opmath_t(per_sample ? 0 : weight_sum);
-    if (!per_sample) {
-      *out = opmath_t(reduction == Reduction::Mean ? loss_sum / weight_sum : loss_sum);
-    }
-  });
-}
-
-void nll_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const Tensor& target,
-                              const Tensor& weight, const Tensor& total_weight, int64_t reduction,
-                              int64_t ignore_index) {
-  const int64_t n_classes = grad_input.sizes().back(), batch = target.numel();
-  const int64_t* classes = target.data_ptr<int64_t>();
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(grad_input.scalar_type(), "nll_loss_backward_out_frame", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    const scalar_t* w = weight.defined() ? weight.data_ptr<scalar_t>() : nullptr;
-    const scalar_t* grad = grad_output.data_ptr<scalar_t>();
-    scalar_t* grad_in = grad_input.data_ptr<scalar_t>();
-    const opmath_t divisor = reduction == Reduction::Mean ? opmath_t(*total_weight.data_ptr<scalar_t>()) : opmath_t(1);
-    const int64_t grad_step = grad_output.numel() == 1 ? 0 : 1;
-    for (int64_t i = 0; i < batch; i++) {
-      if (classes[i] != ignore_index) {
-        check_target(classes[i], n_classes);
-        const opmath_t class_weight = w != nullptr ? opmath_t(w[classes[i]]) : opmath_t(1);
-        grad_in[i * n_classes + classes[i]] = -class_weight * opmath_t(grad[i * grad_step]) / divisor;
-      }
-    }
-  });
-}
-
 } // namespace
 
 REGISTER_CPU_DISPATCH(mse_backward_stub, mse_backward_kernel)
@@ -156,7 +97,5 @@ REGISTER_CPU_DISPATCH(smooth_l1_stub, smooth_l1_kernel)
 REGISTER_CPU_DISPATCH(smooth_l1_backward_stub, smooth_l1_backward_kernel)
 REGISTER_CPU_DISPATCH(huber_stub, huber_kernel)
 REGISTER_CPU_DISPATCH(huber_backward_stub, huber_backward_kernel)
-REGISTER_CPU_DISPATCH(nll_loss_stub, nll_loss_kernel)
-REGISTER_CPU_DISPATCH(nll_loss_backward_stub, nll_loss_backward_kernel)
 
 } // namespace reftorch::at::native

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 namespace reftorch::at::native {
@@ -188,6 +189,56 @@ void interpolate(scalar_t* out, const scalar_t* in, const Taps<T>& taps, int64_t
   });
 }
 
+// A uint8 image is interpolated in integers, as in PyTorch and Pillow: weights are rounded to multiples of
+// 2^-precision, the sums of products are exact, and what each dimension gives is rounded to uint8.
+struct IntegerTaps {
+  Taps<int32_t> taps;
+  int precision;
+};
+
+IntegerTaps in_integers(const Taps<double>& taps) {
+  // Taps on the same pixel, beyond a border, are one tap. The last of them gets the sum of the weights.
+  std::vector<double> weight = taps.weight;
+  for (size_t i = 1; i < weight.size(); i++) {
+    if (i % taps.width != 0 && taps.index[i] == taps.index[i - 1]) {
+      weight[i] += weight[i - 1];
+      weight[i - 1] = 0;
+    }
+  }
+  // The largest precision with which every weight fits into 16 bits.
+  const double largest = *std::max_element(weight.begin(), weight.end());
+  int precision = 0;
+  while (precision < 22 && static_cast<int>(0.5 + largest * (1 << (precision + 1))) < (1 << 15)) {
+    precision++;
+  }
+  std::vector<int32_t> rounded;
+  for (double w : weight) {
+    rounded.push_back(static_cast<int32_t>(w * (1 << precision) + (w < 0 ? -0.5 : 0.5)));
+  }
+  return {{taps.in, taps.out, taps.width, taps.index, std::move(rounded)}, precision};
+}
+
+// in: (outer, taps.in, inner); out: (outer, taps.out, inner)
+void interpolate_in_integers(uint8_t* out, const uint8_t* in, const Taps<double>& weights, int64_t outer,
+                             int64_t inner) {
+  const IntegerTaps whole = in_integers(weights);
+  const Taps<int32_t>& taps = whole.taps;
+  const int32_t half = (1 << whole.precision) / 2; // so that the shift rounds to the nearest
+  parallel_for(0, outer, grain_of(taps.out * taps.width * inner), [&](int64_t lo, int64_t hi) {
+    for (int64_t a = lo; a < hi; a++) {
+      for (int64_t o = 0; o < taps.out; o++) {
+        for (int64_t b = 0; b < inner; b++) {
+          int32_t sum = half;
+          for (int64_t k = o * taps.width; k < (o + 1) * taps.width; k++) {
+            sum += taps.weight[k] * in[(a * taps.in + taps.index[k]) * inner + b];
+          }
+          out[(a * taps.out + o) * inner + b] = static_cast<uint8_t>(std::clamp(sum >> whole.precision, 0, 255));
+        }
+      }
+    }
+  });
+}
+
 // The transpose. in: (outer, taps.in, inner); out: (outer, taps.out, inner)
 template <typename scalar_t, typename T>
 void interpolate_backward(scalar_t* in, const scalar_t* out, const Taps<T>& taps, int64_t outer, int64_t inner) {
@@ -235,6 +286,8 @@ void all_dimensions(const Tensor& image, const Tensor& resized, const UpSampleOp
     }
     if (is_backward) {
       interpolate_backward<scalar_t, T>(to, from, taps, outer, inner);
+    } else if constexpr (std::is_same_v<scalar_t, uint8_t> && std::is_same_v<T, double>) {
+      interpolate_in_integers(to, from, taps, outer, inner);
     } else {
       interpolate<scalar_t, T>(to, from, taps, outer, inner);
     }
@@ -250,6 +303,10 @@ void upsample_kernel(const Tensor& output, const Tensor& input, const UpSampleOp
         AT_DISPATCH_CASE_FLOATING([&] { all_dimensions<scalar_t, float>(input, output, options, false); })
             AT_DISPATCH_CASE_REDUCED_FLOATING([&] { all_dimensions<scalar_t, float>(input, output, options, false); })
                 AT_DISPATCH_CASE_TYPE(Byte, [&] { all_dimensions<scalar_t, float>(input, output, options, false); }));
+    return;
+  }
+  if (input.scalar_type() == kByte && options.scales.size() == 2) { // images alone, as in PyTorch
+    all_dimensions<uint8_t, double>(input, output, options, false);
     return;
   }
   AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "compute_indices_weights_linear",

@@ -1,19 +1,27 @@
-// Mirrors: aten/src/ATen/native/LossNLL2d.cpp (nll_loss2d_forward_out_frame, nll_loss2d_backward_out_frame)
+// Mirrors: aten/src/ATen/native/LossNLL.cpp (nll_loss_out_frame), aten/src/ATen/native/LossNLL2d.cpp
+//
+// The kernels of nll_loss and nll_loss2d, in PyTorch two pairs: a sample without pixels is an image of one pixel.
 #include <ATen/Dispatch.h>
 #include <ATen/native/Loss.h>
 #include <ATen/native/LossNLL.h>
+
+#include <algorithm>
 
 namespace reftorch::at::native {
 namespace {
 
 // Calls f(pixel, place, weight) for the pixels whose class is not ignored: `place` is where the score of the pixel's
-// class stands in (N, C, H, W).
+// class stands in scores, (N, C), (C) or (N, C, H, W).
 template <typename scalar_t, typename F>
-void for_each_target(const Tensor& target, const Tensor& weight, int64_t n_classes, int64_t ignore_index, const F& f) {
+void for_each_target(const Tensor& scores, const Tensor& target, const Tensor& weight, int64_t ignore_index,
+                     const F& f) {
   using opmath_t = opmath_type<scalar_t>;
   const int64_t* classes = target.data_ptr<int64_t>();
   const scalar_t* w = weight.defined() ? weight.data_ptr<scalar_t>() : nullptr;
-  const int64_t batch = target.size(0), pixels = target.size(1) * target.size(2);
+  const bool is_image = target.dim() == 3;
+  const int64_t batch = is_image ? target.size(0) : target.numel(),
+                pixels = is_image ? target.size(1) * target.size(2) : 1;
+  const int64_t n_classes = is_image ? scores.size(1) : scores.size(-1);
   for (int64_t n = 0; n < batch; n++) {
     for (int64_t pixel = 0; pixel < pixels; pixel++) {
       const int64_t c = classes[n * pixels + pixel];
@@ -26,18 +34,19 @@ void for_each_target(const Tensor& target, const Tensor& weight, int64_t n_class
   }
 }
 
-void nll_loss2d_kernel(const Tensor& output, const Tensor& total_weight, const Tensor& input, const Tensor& target,
-                       const Tensor& weight, int64_t reduction, int64_t ignore_index) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), "nll_loss2d_forward_out_frame", [&] {
+void nll_loss_kernel(const Tensor& output, const Tensor& total_weight, const Tensor& input, const Tensor& target,
+                     const Tensor& weight, int64_t reduction, int64_t ignore_index) {
+  const char* name = target.dim() == 3 ? "nll_loss2d_forward_out_frame" : "nll_loss_out_frame";
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), name, [&] {
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t* x = input.data_ptr<scalar_t>();
     scalar_t* out = output.data_ptr<scalar_t>();
-    const bool is_reduced = reduction != Reduction::None;
+    const bool is_reduced = output.dim() == 0;
     double loss_sum = 0, weight_sum = 0;
     if (!is_reduced) {
       std::fill_n(out, output.numel(), scalar_t(0));
     }
-    for_each_target<scalar_t>(target, weight, input.size(1), ignore_index,
+    for_each_target<scalar_t>(input, target, weight, ignore_index,
                               [&](int64_t pixel, int64_t place, opmath_t class_weight) {
                                 const opmath_t loss = -opmath_t(x[place]) * class_weight;
                                 if (is_reduced) {
@@ -54,16 +63,17 @@ void nll_loss2d_kernel(const Tensor& output, const Tensor& total_weight, const T
   });
 }
 
-void nll_loss2d_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const Tensor& target,
-                                const Tensor& weight, const Tensor& total_weight, int64_t reduction,
-                                int64_t ignore_index) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(grad_input.scalar_type(), "nll_loss2d_backward_out_frame", [&] {
+void nll_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const Tensor& target,
+                              const Tensor& weight, const Tensor& total_weight, int64_t reduction,
+                              int64_t ignore_index) {
+  const char* name = target.dim() == 3 ? "nll_loss2d_backward_out_frame" : "nll_loss_backward_out_frame";
+  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(grad_input.scalar_type(), name, [&] {
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t* grad = grad_output.data_ptr<scalar_t>();
     scalar_t* grad_in = grad_input.data_ptr<scalar_t>();
     const opmath_t divisor = reduction == Reduction::Mean ? opmath_t(*total_weight.data_ptr<scalar_t>()) : opmath_t(1);
-    const int64_t grad_step = reduction == Reduction::None ? 1 : 0;
-    for_each_target<scalar_t>(target, weight, grad_input.size(1), ignore_index,
+    const int64_t grad_step = grad_output.numel() == 1 ? 0 : 1;
+    for_each_target<scalar_t>(grad_input, target, weight, ignore_index,
                               [&](int64_t pixel, int64_t place, opmath_t class_weight) {
                                 grad_in[place] = -class_weight * opmath_t(grad[pixel * grad_step]) / divisor;
                               });
@@ -72,7 +82,7 @@ void nll_loss2d_backward_kernel(const Tensor& grad_input, const Tensor& grad_out
 
 } // namespace
 
-REGISTER_CPU_DISPATCH(nll_loss2d_stub, nll_loss2d_kernel)
-REGISTER_CPU_DISPATCH(nll_loss2d_backward_stub, nll_loss2d_backward_kernel)
+REGISTER_CPU_DISPATCH(nll_loss_stub, nll_loss_kernel)
+REGISTER_CPU_DISPATCH(nll_loss_backward_stub, nll_loss_backward_kernel)
 
 } // namespace reftorch::at::native
