@@ -67,5 +67,5 @@ def test_graphs_and_gradients_are_those_of_torch(case: str, real_torch: Any) -> 
 
 @pytest.mark.parametrize("batch_sizes", [[2, -1], [1, 2], [-3]])
 def test_batch_sizes_that_no_packed_batch_has(batch_sizes: list[int]) -> None:
-    with pytest.raises(RuntimeError, match="batch_sizes in decreasing order and none below 0|negative dimension"):
+    with pytest.raises(RuntimeError, match=r"batch_sizes in decreasing order and none below 0|negative dimension"):
         reftorch._pad_packed_sequence(reftorch.ones(4, 2), reftorch.tensor(batch_sizes), False, 0.0, -1)
