@@ -6,6 +6,7 @@ Leaves out: tracing, subclasses, devices.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -186,11 +187,18 @@ def _shows_out(op: OpInfo, torch: Any) -> bool:
     public = hasattr(lib, op.function) or hasattr(lib._C._nn, op.function)
     public = public and not op.function.startswith("special_")  # torch has them in torch.special, under other names
     overloads = getattr(lib.ops.aten, op.function, None)
-    return (
-        overloads is not None
-        and public
-        and any(a.is_out for name in overloads.overloads() for a in getattr(overloads, name)._schema.arguments)
-    )
+    if overloads is None or not public:
+        return False
+    forms = [getattr(overloads, name)._schema for name in overloads.overloads()]
+    if lib is reftorch:  # which stands in for torch where the answers are stored, and says which forms are not public
+        forms = [form for form in forms if f"{form.name}.{form.overload_name}" not in _only_in_torch_ops()]
+    return any(a.is_out for form in forms for a in form.arguments)
+
+
+@functools.cache
+def _only_in_torch_ops() -> set[str]:
+    schemas = reftorch._C._get_all_op_schemas()
+    return {op["name"] for op in schemas if op["functional"] and not (op["function"] or op["method"] or op["nn"])}
 
 
 def _run_with_out(
