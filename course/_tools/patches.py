@@ -98,7 +98,7 @@ def find_file(name: str) -> str:
         raise PatchError(
             f"no source of the library is called {name!r}; name a .cpp, .h or .py file of cpp/ or reftorch/"
         )
-    raise PatchError(f"several files are called {name}: {', '.join(found)}; give more of the path")
+    raise PatchError(f"several files are called {name}: {', '.join(sorted(found))}; give more of the path")
 
 
 def apply(hunks: Sequence[Hunk]) -> list[Patched]:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -116,23 +117,31 @@ def test_how_a_program_ended_is_told(scratch, program, end):
     assert str(run_cpp(program, timeout=1)) == end
 
 
+def child_in_cells(parent: int) -> Path | None:
+    """The place in /proc of the program that the process has started from a cell; `ps` is not on every machine."""
+    for child in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
+        with suppress(OSError):  # the compiler, which ran before the program, is gone by now
+            if b"/cells/" in Path(f"/proc/{child}/cmdline").read_bytes():
+                return Path(f"/proc/{child}")
+    return None
+
+
 def test_after_an_interrupt_no_process_is_left():
     program = '#include <cstdio>\nint main() { std::puts("runs"); std::fflush(stdout); for (;;) {} }'
     run = f"from course._tools.cpp_cells import run_cpp; run_cpp({program!r})"
-    python = subprocess.Popen([sys.executable, "-c", run], cwd=ROOT, stderr=subprocess.DEVNULL)
-    endless = b""
-    deadline = time.monotonic() + 60
-    while not endless and time.monotonic() < deadline:
-        time.sleep(0.1)
-        endless = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(python.pid)], capture_output=True).stdout
-        endless = endless if b"/cells/" in endless else b""
-    assert endless
-    python.send_signal(signal.SIGINT)
-    assert python.wait(timeout=30) != 0
-    place = Path(f"/proc/{int(endless.split()[0])}")
-    while place.exists() and time.monotonic() < deadline:  # the system buries what its parent has left a moment later
-        time.sleep(0.05)
-    assert not place.exists()
+    with subprocess.Popen([sys.executable, "-c", run], cwd=ROOT, stderr=subprocess.DEVNULL) as python:
+        try:
+            deadline = time.monotonic() + 60
+            while (endless := child_in_cells(python.pid)) is None and time.monotonic() < deadline:
+                time.sleep(0.1)
+            assert endless is not None
+            python.send_signal(signal.SIGINT)
+            assert python.wait(timeout=30) != 0
+            while endless.exists() and time.monotonic() < deadline:  # the system buries it a moment later
+                time.sleep(0.05)
+            assert not endless.exists()
+        finally:
+            python.kill()
 
 
 def test_the_magic_prints_or_holds_back(scratch, capsys):
