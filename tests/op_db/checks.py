@@ -197,6 +197,7 @@ def _shows_out(op: OpInfo, torch: Any) -> bool:
 
 @functools.cache
 def _only_in_torch_ops() -> set[str]:
+    """The out forms of reftorch that torch.ops shows, and no public function."""
     schemas = reftorch._C._get_all_op_schemas()
     return {op["name"] for op in schemas if op["functional"] and not (op["function"] or op["method"] or op["nn"])}
 

@@ -204,8 +204,9 @@ static NoResult foreach_div_scalar_(TensorList self, const Scalar& scalar) {
 
 // maximum with a number is clamp_min, and minimum is clamp_max, as in PyTorch. Of two lists, equal elements share the
 // gradient, which clamp_min gives to the first list alone. So the forms in place call clamp_min_ and clamp_max_, which
-// need no memory for a result, only where no gradient is recorded. Where one is, backward needs the elements from
-// before the call, hence clone, and the graph has the nodes of maximum and copy_; PyTorch's has MaximumBackward0 alone.
+// need no memory for a result, only where no gradient is recorded. Where a gradient is recorded, backward needs the
+// elements from before the call, so they are cloned. Such a graph has the nodes of maximum and copy_, where the graph
+// of PyTorch has MaximumBackward0 alone.
 static TensorVector foreach_maximum_list(TensorList self, TensorList other) {
   return foreach_map([](const Tensor& a, const Tensor& b) { return at::maximum(a, b); }, self, other);
 }
