@@ -75,8 +75,8 @@ constexpr auto kElementSizes = [] {
   return sizes;
 }();
 
-// Returns the bytes of an element. Every allocation and every address asks for them, so the sizes stand in a table: with
-// a switch, which adds a jump to each of these calls, operations on small tensors took 4 to 10 % longer.
+// Returns the bytes of an element. Every allocation and every address asks for them, so the sizes stand in a table:
+// with a switch, which adds a jump to each of these calls, operations on small tensors took 4 to 10 % longer.
 inline size_t elementSize(ScalarType t) {
   const size_t size = kElementSizes[static_cast<uint8_t>(t)];
   return size != 0 ? size : reportUndefinedElementSize();
