@@ -38,13 +38,13 @@ class PyOpObserver final : public at::OpObserver {
 
  private:
   // Returns the last values of the stack, one for each of `declared`.
-  static py::object values(const std::vector<at::Argument>& declared, const at::Stack& stack) {
+  static py::tuple values(const std::vector<at::Argument>& declared, const at::Stack& stack) {
     const at::IValue* first = at::last(stack, declared.size());
     py::tuple result(declared.size());
     for (size_t i = 0; i < declared.size(); i++) {
       result[i] = steal(wrap_ivalue(first[i], declared[i].type));
     }
-    return std::move(result);
+    return result;
   }
 
   static void call(PyObject* callback, const at::OperatorHandle& op, const py::object& values) {

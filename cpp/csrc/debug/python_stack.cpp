@@ -1,12 +1,14 @@
 // Mirrors: torch/csrc/dynamo/cpython_defs.c (reading the interpreter's own frames)
 //
-// Left out: values of locals, frames of other threads, interpreters other than CPython 3.10 to 3.13.
+// Left out: values of locals, frames of other threads, interpreters other than CPython 3.10 to 3.14.
 //
 // This file is compiled against the headers of the Python that loads it. So it can read the frames even if Python
 // itself is stripped and no debugger script knows the layout of the frames.
 #define Py_BUILD_CORE 1
 #include <Python.h>
-#if PY_VERSION_HEX >= 0x030B0000
+#if PY_VERSION_HEX >= 0x030E0000
+#include <internal/pycore_interpframe.h>
+#elif PY_VERSION_HEX >= 0x030B0000
 #include <internal/pycore_frame.h>
 #else
 #include <frameobject.h>
@@ -95,8 +97,11 @@ Frame* newest_frame(PyThreadState* thread) {
 }
 
 // Since Python 3.12 an entry from C pushes a marker frame, which lies on the C stack, below the frame that it calls.
+// Python 3.14 gives the marker another owner.
 bool is_marker(Frame* frame) {
-#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030E0000
+  return frame->owner == FRAME_OWNED_BY_INTERPRETER;
+#elif PY_VERSION_HEX >= 0x030C0000
   return frame->owner == FRAME_OWNED_BY_CSTACK;
 #else
   return false;
