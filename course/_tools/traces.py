@@ -1,11 +1,13 @@
 """`trace`: the lines of one function in the order in which they ran, each with the values that the line changed.
 
 Mirrors: nothing in PyTorch: its developers bring their own tools.
-Leaves out: what called functions do; `%%native_trace` steps into them.
+Leaves out: what called functions do; `%%native_trace` steps into them. The turns of a comprehension: it is one row, on
+Python 3.11 as on later ones, which run its turns in the frame of the function around it.
 """
 
 from __future__ import annotations
 
+import ast
 import html
 import inspect
 import linecache
@@ -230,10 +232,13 @@ def _of_python(
     returned: list[str] = []
     traced: list[FrameType] = []
     wanted = name.split(".")[-1]
+    comprehensions = _comprehensions(file)
 
     def of_frame(frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "line" or event == "return":
-            moments.append(Moment(frame.f_lineno, _locals(frame)))
+        line = comprehensions.get(frame.f_lineno, frame.f_lineno)
+        is_turn = frame.f_lineno in comprehensions and bool(moments) and moments[-1].line == line
+        if event == "return" or (event == "line" and not is_turn):
+            moments.append(Moment(line, _locals(frame)))
         if event == "return":
             returned.append(_short(argument))
         return of_frame
@@ -253,6 +258,22 @@ def _of_python(
         sys.settrace(before)
     rows = _rows(moments, lambda line: linecache.getline(file, line).rstrip(), names)
     return Trace(name, path, moments[0].values if moments else {}, _unindented(rows), outcome)
+
+
+def _comprehensions(file: str) -> dict[int, int]:
+    """For each line on which a comprehension stands, the comprehension's first line.
+
+    Up to Python 3.11 a comprehension of a list, a set or a dict is a function of its own. Later Pythons run its turns
+    in the frame around it: each turn is a line that runs once more, with the comprehension's variable among the locals.
+    """
+    source = "".join(linecache.getlines(file))
+    kinds = (ast.ListComp, ast.SetComp, ast.DictComp)
+    found: dict[int, int] = {}
+    for node in ast.walk(ast.parse(source)):  # an outer one before those within it
+        if isinstance(node, kinds):
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                found.setdefault(line, node.lineno)
+    return found
 
 
 def _locals(frame: FrameType) -> Values:

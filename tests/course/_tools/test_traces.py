@@ -42,6 +42,29 @@ def test_a_loop_of_python_is_shown_turn_by_turn():
     assert shown.outcome == "The program returned `2`"
 
 
+def test_a_comprehension_is_one_row():
+    """From Python 3.12 on its turns run in the frame of the function, and its variable is a local there meanwhile."""
+
+    def program(n):
+        squares = [i * i for i in range(n)]
+        lists = {
+            k: [-j for j in range(k)]  # a comprehension in another one
+            for k in squares
+        }
+        for i in (0,):
+            n += i
+        return lists
+
+    assert [(row.text.strip(), row.changed) for row in trace(program, lambda: program(2)).rows] == [
+        ("squares = [i * i for i in range(n)]", {"squares": "[0, 1]"}),
+        ("lists = {", {"lists": "{0: [], 1: [0]}"}),
+        ("for i in (0,):", {"i": "0"}),
+        ("n += i", {}),
+        ("for i in (0,):", {}),
+        ("return lists", {}),
+    ]
+
+
 def test_only_the_watched_locals_are_shown():
     shown = trace(halve, lambda: halve(4), watch=["count"])
     assert {name for row in shown.rows for name in row.changed} == {"count"}
