@@ -420,7 +420,7 @@ class Proxy:
     def __bool__(self) -> bool:
         frame = inspect.currentframe()
         assert frame is not None and frame.f_back is not None
-        if self.tracer.trace_asserts and _is_assert(frame.f_back):
+        if self.tracer.trace_asserts and _is_assert(frame.f_back, self.node.target):
             self.tracer.create_proxy("call_function", assert_fn, (self,), {})
             return True
         return self.tracer.to_bool(self)
@@ -479,16 +479,34 @@ class Proxy:
         return tracer.create_proxy("call_function", orig_method, args, kwargs, name=name)
 
 
-def _is_assert(frame: types.FrameType) -> bool:
-    """Return whether a frame is about to jump over the ``raise`` of an ``assert`` statement."""
-    jump, *following = _instructions_from(frame)[:2]
-    if jump.opname not in ("POP_JUMP_IF_TRUE", "POP_JUMP_FORWARD_IF_TRUE", "TO_BOOL"):
-        return False
-    if jump.opname == "TO_BOOL":  # Python 3.13 asks for the truth value before the jump
-        following = _instructions_from(frame)[2:3]
-    return bool(following) and (
-        following[0].opname in ("LOAD_ASSERTION_ERROR", "LOAD_COMMON_CONSTANT")
-        or following[0].argval == "AssertionError"
+_COMPARISONS: dict[str, Callable[..., Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def _is_assert(frame: types.FrameType, target: Any) -> bool:
+    """Return whether a frame is about to jump over the ``raise`` of an ``assert`` statement.
+
+    Up to Python 3.12 the jump itself asks for the truth value. From 3.13 on the instruction before the jump does:
+    ``TO_BOOL`` or a comparison, and from 3.14 on a ``NOT_TAKEN`` follows the jump. A comparison of lists asks for the
+    truth value too, of the items that it compares by ``==``; so ``target``, the function of the proxy's node, has to
+    be that of the comparison.
+    """
+    passive = ("NOT_TAKEN", "EXTENDED_ARG")
+    asks, *following = [each for each in _instructions_from(frame)[:5] if each.opname not in passive]
+    if asks.opname == "TO_BOOL" or (
+        asks.argrepr == f"bool({asks.argval})" and _COMPARISONS.get(str(asks.argval)) is target
+    ):
+        asks, *following = following
+    return (
+        asks.opname in ("POP_JUMP_IF_TRUE", "POP_JUMP_FORWARD_IF_TRUE")
+        and bool(following)
+        and (following[0].opname == "LOAD_ASSERTION_ERROR" or following[0].argrepr == "AssertionError")
     )
 
 

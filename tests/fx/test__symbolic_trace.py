@@ -361,13 +361,23 @@ def test_asserts_are_recorded_where_the_tracer_says_so() -> None:
     class Asserts(fx.Tracer):
         trace_asserts = True
 
-    # pytest rewrites the asserts of this file; torch does not know those of Python 3.11
-    space: dict[str, Any] = {}
-    exec("def program(x):\n    assert x.sum() > 0, 'message'\n    return x", space)
-    graph = Asserts().trace(space["program"])
-    assert [node.name for node in graph.nodes] == ["x", "sum_1", "gt", "assert_fn", "output"]
-    with pytest.raises(fx.proxy.TraceError):
-        fx.symbolic_trace(space["program"])
+    def program_that_asserts(text: str) -> Any:
+        """Pytest rewrites the asserts that stand in this file. torch does not know those of Python 3.11."""
+        space: dict[str, Any] = {}
+        exec(f"def program(x):\n    assert {text}\n    return x", space)
+        return space["program"]
+
+    for text, names in (
+        ("x.sum() > 0, 'message'", ["x", "sum_1", "gt", "assert_fn", "output"]),
+        ("x", ["x", "assert_fn", "output"]),
+    ):
+        program = program_that_asserts(text)
+        assert [node.name for node in Asserts().trace(program).nodes] == names
+        with pytest.raises(fx.proxy.TraceError):
+            fx.symbolic_trace(program)
+    for text in ("not x", "x > 0 and x < 1", "[x] != [1]", "x if x > 0 else 1"):
+        with pytest.raises(fx.proxy.TraceError):
+            Asserts().trace(program_that_asserts(text))
 
 
 def test_mutable_operations_are_refused_where_the_tracer_says_so(real_torch: ModuleType) -> None:
