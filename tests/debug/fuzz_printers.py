@@ -23,6 +23,7 @@ OTHERS = [
     "reftorch::c10::SmallVector<reftorch::at::OperandInfo, 4>",
     "reftorch::c10::intrusive_ptr<reftorch::c10::TensorImpl>",
     "reftorch::c10::intrusive_ptr<reftorch::c10::StorageImpl>",
+    "std::optional<reftorch::at::Tensor>",
     *(f"reftorch::c10::{name}" for name in printers.ENUMS),
     *(AUTOGRAD + name for name in ("Node", "FormulaNode", "AccumulateGrad")),
     *(f"std::{pointer}<{AUTOGRAD}Node>" for pointer in ("shared_ptr", "weak_ptr")),

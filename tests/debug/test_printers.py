@@ -67,6 +67,11 @@ NAMES = (
     "g(h<int>)",
 )
 READABLE = f"python from reftorch_gdb import stack; print(*map(stack.readable, {NAMES}), sep='; ')"
+# A std::optional<long> with 7 in it, and one with nothing, from their bytes.
+OPTIONALS = (
+    "python from reftorch_gdb import printers; kind = gdb.lookup_type('std::optional<long>'); "
+    "print(*(printers.text(gdb.Value(bytes([7, *[0] * 7, full, *[0] * 7]), kind)) for full in (1, 0)))"
+)
 AT_MUL = [
     "rt-op mul", "run", "rt-bt", "print iter", "print iter.shape_", "print iter.common_dtype_", "print iter.device_",
     "rt-op mull", "rt-tensor 3", "print *(reftorch::at::Tensor*)$pc", "print *(reftorch::c10::Storage*)$pc",
@@ -75,7 +80,7 @@ AT_MUL = [
     "print *(reftorch::torch::autograd::Edge*)$pc", "print *(reftorch::torch::autograd::Node*)$pc",
     "up 2", "print self", "print other", "rt-tensor self", f"print {SELF}", "print self.impl_",
     "print self.impl_.target_.storage_", "print self.impl_.target_.key_set_",
-    "set reftorch-children on", "output self", READABLE,
+    "set reftorch-children on", "output self", READABLE, OPTIONALS,
 ]  # fmt: skip
 
 
@@ -110,6 +115,10 @@ def test_small_types(at_mul: Gdb) -> None:
     assert at_mul["print iter.common_dtype_"].endswith("= Float")
     assert at_mul["print iter.device_"].endswith("= cpu")
     assert at_mul["print (reftorch::c10::DispatchKey)6"].endswith("= Autograd")
+
+
+def test_an_optional_is_what_it_holds(at_mul: Gdb) -> None:
+    assert at_mul[OPTIONALS] == "7 nullopt"
 
 
 def test_tensor_is_one_line(at_mul: Gdb) -> None:

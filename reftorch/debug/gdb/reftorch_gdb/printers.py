@@ -151,6 +151,12 @@ def tensor_iterator(value):
     return f"TensorIterator {shape}: {'; '.join(shown)}"
 
 
+def optional(value):
+    """Print what a std::optional holds. The printers of each libstdc++ print something else."""
+    payload = value["_M_payload"]
+    return text(payload["_M_payload"]["_M_value"]) if payload["_M_engaged"] else "nullopt"
+
+
 PRINTERS = {
     "reftorch::at::Tensor": tensor,
     "reftorch::c10::TensorImpl": tensor,
@@ -172,6 +178,7 @@ TEMPLATES = {
     "reftorch::c10::ArrayRef<": array_ref,
     "reftorch::c10::SmallVector<": lambda v: list_of(values.small_vector(v)),
     "reftorch::c10::intrusive_ptr<": intrusive_ptr,
+    "std::optional<": optional,
 }
 
 
@@ -187,7 +194,7 @@ def short_type(kind):
 def text(value):
     """Return a value as one line, by these printers or by gdb's own formatting."""
     value = values.raw(value)
-    printer = gdb.default_visualizer(value)
+    printer = lookup(value) or gdb.default_visualizer(value)  # gdb itself asks the printers of libstdc++ first
     if printer is not None and hasattr(printer, "to_string"):
         shown = printer.to_string()
         if isinstance(shown, str):
@@ -306,7 +313,7 @@ def lookup(value):
     try:
         kind = values.raw(value).type.strip_typedefs().unqualified()
         name = kind.name or kind.tag or ""
-        if not name.startswith("reftorch::"):
+        if not name.startswith(("reftorch::", "std::optional<")):
             return None
         describe = PRINTERS.get(name)
         if kind.code == gdb.TYPE_CODE_ENUM and name.split("::")[-1] in ENUMS:
