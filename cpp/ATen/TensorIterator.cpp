@@ -222,8 +222,8 @@ void TensorIterator::reorder_dimensions() {
         continue;
       }
       const int64_t stride0 = op.stride_bytes[dim0], stride1 = op.stride_bytes[dim1];
-      if (is_reduction_ &&
-          op.is_output()) { // reduced dimensions go first, so that each output is finished before the next
+      if (op.is_output() &&
+          is_reduction_) { // reduced dimensions go first, so that each output is finished before the next
         if ((stride0 == 0) != (stride1 == 0)) {
           return stride1 == 0 ? 1 : -1;
         }
