@@ -161,7 +161,13 @@ class Text(str):
 
 
 def parameters(function: Any) -> str | None:
-    """Return the parameters of a function without annotations; None if Python does not know them."""
+    """Return the parameters of a function without annotations; None if Python does not know them.
+
+    A class of an enum is called with the value of a member. What else its call takes is Python's and not the library's,
+    and differs between versions of Python.
+    """
+    if inspect.isclass(function) and issubclass(function, enum.Enum):
+        return "(value)"
     try:
         found = inspect.signature(function).parameters.values()
     except (AssertionError, TypeError, ValueError):  # AssertionError: torch.cuda without a GPU

@@ -116,7 +116,7 @@ if "mend" in sys.argv:
     assert debug.mend_breakpoints() == 0
 sentinel()
 assert write(address, before) == before
-print("went on")
+print("went on", flush=True)
 if "after" in sys.argv:
     debug.guard_breakpoints(False)
     write(address, b"\\xcc")

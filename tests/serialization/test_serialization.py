@@ -53,6 +53,11 @@ def everything(torch: ModuleType) -> dict[str, Any]:
     return contents
 
 
+def shown(contents: dict[str, Any]) -> str:
+    """Return a text of all contents, with the items of an OrderedDict, whose own text changed with Python 3.12."""
+    return repr({key: [*of.items()] if isinstance(of, OrderedDict) else of for key, of in contents.items()})
+
+
 @pytest.mark.parametrize("zipped", [True, False])
 @pytest.mark.parametrize("writer", ["ours", "torch"])
 @pytest.mark.parametrize("reader", ["ours", "torch"])
@@ -62,7 +67,7 @@ def test_files_of_either_library_are_read_by_either(
     libraries = {"ours": reftorch, "torch": real_torch}
     write, read = libraries[writer], libraries[reader]
     loaded = through(write.save, read.load, everything(write), _use_new_zipfile_serialization=zipped)
-    assert repr(loaded) == repr(everything(read))
+    assert shown(loaded) == shown(everything(read))
     base, rows, *_ = loaded["views"]
     rows[0, 0] = 100
     assert base[1, 0] == 100 and loaded["views"][2].stride() == (1, 4)  # they share memory again

@@ -22,7 +22,7 @@ def lazy(lib: ModuleType) -> Any:
 
 BEFORE: dict[str, Callable[[Any, Any], Any]] = {
     "repr": lambda lib, m: [repr(m), repr(m.weight), repr(m.bias)],
-    "state": lambda lib, m: repr(m.state_dict()),
+    "state": lambda lib, m: [type(m.state_dict()).__name__, repr(dict(m.state_dict()))],
     "shape": lambda lib, m: m.weight.shape,
     "size": lambda lib, m: list(m.weight.size()),
     "numel": lambda lib, m: m.weight.numel(),
