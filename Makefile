@@ -168,12 +168,15 @@ $(STAMPS)/browser: | $(STAMPS)/everything
 # --- tests --------------------------------------------------------------------------------------------------------------
 
 # In the order of their names: files with few tests, which are often the longest, would otherwise all come last.
-PYTEST := $(IN_VENV) python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+PYTEST := $(IN_VENV) python -m pytest --dist loadfile --no-loadscope-reorder
+# Three processes keep two processors busy: a test of a debugger or of a notebook waits for a third of its time. Each
+# process takes up to 1.3 GB.
+WORKERS ?= 3
 
 .PHONY: test test-browser sanitize tsan parity fuzz fuzz-load
 test: stubs $(STAMPS)/everything ## run every test: C++, Python, docstrings, debuggers, lessons, exercises
 	@$(NINJA) -C build/Debug reftorch_tests
-	@$(PYTEST) tests reftorch $(ARGS)
+	@$(PYTEST) -n $(WORKERS) tests reftorch $(ARGS)
 
 # Not a part of `make test`, because it needs root.
 .PHONY: fresh-machine
@@ -203,7 +206,7 @@ SANITIZED = env LD_PRELOAD='$(SANITIZER_LIBS)' ASAN_OPTIONS=detect_leaks=0:abort
 sanitize: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## run the tests on an address- and undefined-behaviour-sanitizer build
 	@$(NINJA) -C build/Sanitize _C reftorch_tests
 	@$(SANITIZED) REFTORCH_COMPARE=0 \
-	    $(PYTEST) tests $(addprefix --ignore=tests/,debug course ci typing test_contributing.py test_readme.py) $(ARGS)
+	    $(PYTEST) -n 2 tests $(addprefix --ignore=tests/,debug course ci typing test_contributing.py test_readme.py) $(ARGS)
 
 # If the thread sanitizer's runtime does not start with random addresses, the program runs without address randomization.
 TSAN_LIBS = $(foreach lib,tsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))

@@ -4,7 +4,7 @@ Mirrors: nothing in PyTorch: tests of tools that it does not have.
 Left out: what each output says; see test_magics.py.
 
 `make test-magics` runs the notebook fifty times in a row, under each gdb in turn, which takes about ten minutes;
-REFTORCH_REPEATS says how often. By itself it is run once: the first test runs the notebook, too.
+REFTORCH_REPEATS says how often. By itself it is run once, to be stored.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from reftorch.debug.core.find_gdb import candidates, probe
-from tests.debug.kernel import Notebook, gdbs_of, state_of, tracer_of
+from tests.debug.kernel import gdbs_of, state_of, tracer_of
 
 ROOT = Path(__file__).resolve().parents[2]
 GDBS = [path for path in candidates() if not isinstance(probe(path), str)]
@@ -49,30 +51,36 @@ def nbval(notebook: Path, gdb: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+def run(path: Path, gdb: str) -> None:
+    """Run the notebook as a learner does and store it; after each cell, nothing of gdb may be left behind."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
+    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    left: list[str] = []
+
+    def look(cell: nbformat.NotebookNode, **_: Any) -> None:
+        pid = client.km.provisioner.process.pid
+        if tracer_of(pid) != 0:
+            left.append(f"gdb still traces the kernel: {cell.source}")
+        if state_of(pid) not in "SR":
+            left.append(f"the kernel is stopped: {cell.source}")
+        if gdbs_of(pid):
+            left.append(f"a gdb is left behind: {cell.source}")
+
+    # links are relative, so the folder is that in which nbval runs it too
+    folder = {"metadata": {"path": str(path.parent)}}
+    client = NotebookClient(book, timeout=480, resources=folder, on_cell_executed=look)
+    client.execute(env=os.environ | {"REFTORCH_GDB": gdb})
+    assert not left
+    assert book.cells[-1].outputs[0].text == "[[0.0, 2.0], [4.0, 6.0]]\n"
+    nbformat.write(book, path)
+
+
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The notebook with its outputs, as a learner stores it."""
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
-    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     path = tmp_path_factory.mktemp("magics") / "magics.ipynb"
-    nbformat.write(book, path)
-    done = subprocess.run(
-        [sys.executable, "-c", EXECUTE, str(path)], env=os.environ | {"REFTORCH_GDB": GDBS[0]}, cwd=ROOT,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    run(path, GDBS[0])
     return path
-
-
-EXECUTE = """
-import os, sys
-import nbformat
-from nbclient import NotebookClient
-book = nbformat.read(sys.argv[1], 4)
-folder = os.path.dirname(sys.argv[1])  # where nbval runs it too; links are relative
-NotebookClient(book, timeout=480, resources={"metadata": {"path": folder}}).execute()
-nbformat.write(book, sys.argv[1])
-"""
 
 
 @pytest.mark.parametrize("gdb", GDBS[1:] or GDBS)
@@ -83,15 +91,6 @@ def test_every_gdb_shows_the_same(stored: Path, gdb: str) -> None:
     assert done.returncode == 0, done.stdout[-6000:]
 
 
-def test_again_and_again_nothing_is_left_behind() -> None:
-    for number in range(REPEATS):
-        notebook = Notebook(ROOT / "tests" / "debug", {"REFTORCH_GDB": GDBS[number % len(GDBS)]})
-        try:
-            for source in CELLS[:-1]:
-                assert not notebook.run(source).error, f"repeat {number}: {source}"
-                assert tracer_of(notebook.pid) == 0, f"repeat {number}: gdb still traces the kernel: {source}"
-                assert state_of(notebook.pid) in "SR", f"repeat {number}: the kernel is stopped: {source}"
-                assert not gdbs_of(notebook.pid), f"repeat {number}: a gdb is left behind: {source}"
-            assert notebook.run(CELLS[-1]).stdout == "[[0.0, 2.0], [4.0, 6.0]]\n"
-        finally:
-            notebook.close()
+def test_again_and_again_nothing_is_left_behind(stored: Path, tmp_path: Path) -> None:
+    for number in range(1, REPEATS):  # the first time was for what is stored
+        run(tmp_path / "magics.ipynb", GDBS[number % len(GDBS)])
