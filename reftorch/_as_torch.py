@@ -26,6 +26,7 @@ from reftorch.torch_version import TorchVersion
 __all__ = ["install"]
 
 _PUBLIC, _OURS = "torch", "reftorch"
+_NAME_OF_FORKSERVER = "ignore"  # by which the server of forkserver asks for its own preparation data
 _API_VERSION = "2.13.0"  # of PyTorch: the table of names in reftorch/_api is made from this version
 
 
@@ -92,6 +93,9 @@ def install() -> None:
     get_preparation_data = multiprocessing.spawn.get_preparation_data
 
     def with_our_finder(name: str) -> dict[str, Any]:
-        return {**get_preparation_data(name), "reftorch": _InstallOnArrival()}
+        data = {**get_preparation_data(name), "reftorch": _InstallOnArrival()}
+        if name == _NAME_OF_FORKSERVER:  # it would import the main module, and takes no finder: its children do both
+            data.pop("init_main_from_path", None)
+        return data
 
     multiprocessing.spawn.get_preparation_data = with_our_finder

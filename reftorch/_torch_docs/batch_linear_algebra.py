@@ -89,7 +89,8 @@ Args:
 Shape: (*, M, N), (*, K) -> (*, M, M), (*, M, K), (*, K, N) with K = min(M, N).
 
 Example:
-    >>> P, L, U = torch.lu_unpack(*torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [4.0, 4.0]])))
+    >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [4.0, 4.0]]))
+    >>> P, L, U = torch.lu_unpack(LU, pivots)
     >>> P @ L @ U
     tensor([[1., 2.],
             [4., 4.]])

@@ -32,7 +32,8 @@ Args:
 Shape: (*, M, N), (*, K) -> (*, M, N) with M >= N >= K.
 
 Example:
-    >>> torch.orgqr(*torch.geqrf(torch.tensor([[3.0], [4.0]])))
+    >>> a, tau = torch.geqrf(torch.tensor([[3.0], [4.0]]))
+    >>> torch.orgqr(a, tau)
     tensor([[-0.6000],
             [-0.8000]])
 """,

@@ -37,7 +37,8 @@ def old_lu_solve(lib: Library, a: Any, b: Any) -> Any:
 
 
 def unpacked(lib: Library, a: Any) -> Any:
-    return lib.lu_unpack(*linalg(lib).linalg_lu_factor(a))
+    LU, pivots = linalg(lib).linalg_lu_factor(a)
+    return lib.lu_unpack(LU, pivots)
 
 
 ROWS = [

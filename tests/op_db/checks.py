@@ -221,7 +221,8 @@ def _run_with_out(
 
 
 def _as_tuple(result: Any) -> tuple[Any, ...]:
-    return tuple(result) if isinstance(result, (list, tuple)) else (result,)
+    # Not `tuple(result)`: until Python 3.13 it asks for the length first, which is one answer more of torch's.
+    return (*result,) if isinstance(result, (list, tuple)) else (result,)
 
 
 def _differentiable_inputs(args: tuple[Any, ...]) -> list[Any]:

@@ -65,11 +65,13 @@ def without_signs(values: Any, vectors: Any) -> Any:
 
 
 def eigh_without_signs(lib: Library, a: Any, *args: Any) -> Any:
-    return without_signs(*linalg(lib).linalg_eigh(a + a.mT, *args))
+    values, vectors = linalg(lib).linalg_eigh(a + a.mT, *args)
+    return without_signs(values, vectors)
 
 
 def hidden_eigh(lib: Library, a: Any) -> Any:
-    return without_signs(*lib._linalg_eigh(a + a.mT))
+    values, vectors = lib._linalg_eigh(a + a.mT)
+    return without_signs(values, vectors)
 
 
 def lower_factor_first(name: str) -> Callable[..., Any]:

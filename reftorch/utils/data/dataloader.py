@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import pickle
 import queue
 import selectors
 import signal
@@ -42,6 +43,14 @@ from reftorch.utils.data.sampler import BatchSampler, RandomSampler, Sampler, Se
 __all__ = ["DataLoader"]
 
 T_co = TypeVar("T_co", covariant=True)
+
+# The warning that stands beside the error of a worker whose arguments cannot be pickled.
+_ARGUMENTS_OF_WORKERS = (
+    "Got pickle error when attempting to start a worker Process. This might be because the worker Process arguments "
+    "are not picklable. Python 3.14+ changed the multiprocessing start method in non-Mac POSIX platforms to "
+    "'forkserver', which requires the worker Process arguments to be picklable. You can also try "
+    "multiprocessing.set_start_method('fork')."
+)
 
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
@@ -375,6 +384,9 @@ class _Workers:
                 process = context.Process(target=_worker_loop, args=(theirs, inherited, task, worker_id), daemon=True)
                 try:
                     process.start()
+                except (TypeError, AttributeError, pickle.PicklingError):
+                    warn(_ARGUMENTS_OF_WORKERS)
+                    raise
                 finally:
                     theirs.close()
                 self.processes.append(process)

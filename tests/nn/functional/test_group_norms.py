@@ -31,7 +31,6 @@ ERRORS: dict[str, Callable] = {
     "group_norm weight": lambda lib, F: F.group_norm(X(lib), 3, W(lib)[0, :2]),
     "group_norm bias": lambda lib, F: F.group_norm(X(lib), 3, None, W(lib)[0, :2]),
     "negative groups": lambda lib, F: F.group_norm(X(lib), -1),
-    "no groups": lambda lib, F: F.group_norm(X(lib), 0),
     "instance_norm of one value": lambda lib, F: F.instance_norm(X(lib)),
     "instance_norm without statistics": lambda lib, F: F.instance_norm(X(lib)[None], use_input_stats=False),
     "instance_norm weight": lambda lib, F: F.instance_norm(X(lib)[None], weight=W(lib)[0]),
@@ -60,13 +59,13 @@ def test_functions(name: str, real_torch: ModuleType) -> None:
 
 @pytest.mark.parametrize("case", ERRORS)
 def test_errors_are_those_of_torch(case: str, real_torch: ModuleType) -> None:
-    raised = ERRORS[case]
-    if case == "no groups":
-        for lib in (reftorch, real_torch):
-            with pytest.raises(ZeroDivisionError):
-                raised(lib, lib.nn.functional)
-    else:
-        check_error(raised, real_torch, OWN_WORDS.get(case))
+    check_error(ERRORS[case], real_torch, OWN_WORDS.get(case))
+
+
+# In torch, too. The words are Python's and not the same in each version, so torch's answer is not stored.
+def test_no_groups_divide_by_zero() -> None:
+    with pytest.raises(ZeroDivisionError):
+        reftorch.nn.functional.group_norm(X(reftorch), 0)
 
 
 def test_running_statistics_move(real_torch: ModuleType) -> None:

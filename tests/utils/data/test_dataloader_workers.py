@@ -406,13 +406,29 @@ def test_pinned_batches_come_from_the_thread() -> None:
     ],
     ids=str,
 )
-def test_wrong_options_are_refused_as_torch_does(options: dict[str, Any], real_torch: ModuleType) -> None:
+def test_wrong_options_are_refused_as_torch_does(
+    options: dict[str, Any], real_torch: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    methods = ["fork", "spawn", "forkserver"]  # Python 3.14 names them in another order
+    for module in (multiprocessing, real_torch.multiprocessing):
+        monkeypatch.setattr(module, "get_all_start_methods", lambda: methods)
+
     def error(lib: ModuleType) -> tuple[type, str]:
         with pytest.raises((ValueError, TypeError)) as failure:
             lib.utils.data.DataLoader(range(3), **options)
         return failure.type, str(failure.value)
 
     assert error(torch) == error(real_torch)
+
+
+def test_a_worker_that_cannot_be_pickled_is_warned_of(real_torch: ModuleType) -> None:
+    def warnings_of(lib: ModuleType) -> list[str]:
+        loader = lib.utils.data.DataLoader([lambda: 0], num_workers=1, multiprocessing_context="spawn")
+        with pytest.warns(UserWarning, match="Got pickle error") as caught, pytest.raises(Exception, match="pickle"):
+            next(iter(loader))
+        return [str(warning.message) for warning in caught]
+
+    assert warnings_of(torch) == warnings_of(real_torch)
 
 
 def test_more_workers_than_processors_are_warned_of() -> None:
