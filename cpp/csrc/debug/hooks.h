@@ -23,8 +23,10 @@ void reftorch_debug_sentinel();
 
 // Returns the Python frames of the calling thread, innermost first, as text in a static buffer. Each frame is one line:
 // 'E' (the frame with which its native _PyEval_EvalFrameDefault began) or '-', then file, line and function, separated
-// by tabs. A debugger may call this function at any time: it allocates nothing, takes no lock, and needs no debug
-// symbols of Python.
+// by tabs. From Python 3.12 on, E is followed by an address in the stack frame of that native function, in hexadecimal
+// digits: compilers split the function, and a part without a name can be known by this address alone. A debugger may
+// call reftorch_debug_py_stack() at any time: it allocates nothing, takes no lock, and needs no debug symbols of
+// Python.
 const char* reftorch_debug_py_stack();
 
 // While tracing is on, the calling thread calls reftorch_debug_py_line() before each line of Python that it runs. A

@@ -72,10 +72,16 @@ class Text {
 
 Text text;
 
-void put_frame(bool entry, PyCodeObject* code, int line) {
+// `marker` is what lies on the C stack below an entry, or null where nothing is known to lie there.
+void put_frame(bool entry, const void* marker, PyCodeObject* code, int line) {
   char number[24];
+  if (entry && marker) {
+    std::snprintf(number, sizeof(number), "E%zx\t", reinterpret_cast<std::size_t>(marker));
+    text.put(number);
+  } else {
+    text.put(entry ? "E\t" : "-\t");
+  }
   std::snprintf(number, sizeof(number), "\t%d\t", line);
-  text.put(entry ? "E\t" : "-\t");
   text.put(code->co_filename);
   text.put(number);
 #if PY_VERSION_HEX >= 0x030B0000
@@ -132,7 +138,7 @@ void put_stack(PyThreadState* thread) {
     PyCodeObject* code = code_of(frame);
     const int offset = _PyInterpreterFrame_LASTI(frame) * static_cast<int>(sizeof(_Py_CODEUNIT));
     // A frame that has not reached its first instruction is still being built and has no line.
-    put_frame(is_entry(frame), code,
+    put_frame(is_entry(frame), frame->previous && is_marker(frame->previous) ? frame->previous : nullptr, code,
               _PyFrame_IsIncomplete(frame) ? code->co_firstlineno : PyCode_Addr2Line(code, offset));
   }
 }
@@ -141,7 +147,7 @@ void put_stack(PyThreadState* thread) {
 
 void put_stack(PyThreadState* thread) {
   for (Frame* frame = thread->frame; frame; frame = frame->f_back) {
-    put_frame(true, frame->f_code, PyFrame_GetLineNumber(frame));
+    put_frame(true, nullptr, frame->f_code, PyFrame_GetLineNumber(frame));
   }
 }
 

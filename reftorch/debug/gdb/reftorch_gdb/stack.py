@@ -52,7 +52,9 @@ def call_in_this_thread(expression):
 
 
 def python_frames():
-    """Return [(is entry, Frame)] of the selected thread, innermost first; empty if the thread runs no Python."""
+    """Return [(entry, Frame)] of the selected thread, innermost first; empty if the thread runs no Python.
+
+    `entry` is None, or an address in the C frame with which the interpreter entered the Python frame; 0 is unknown."""
     try:
         text = call_in_this_thread(f"((const char*(*)()){PYTHON_STACK})()").string(errors="replace")
     except gdb.error:
@@ -60,8 +62,23 @@ def python_frames():
     frames = []
     for line in text.splitlines():
         entry, path, number, function = line.split("\t")
-        frames.append((entry == "E", Frame("py", function, path, int(number))))
+        address = int(entry[1:] or "0", 16) if entry.startswith("E") else None
+        frames.append((address, Frame("py", function, path, int(number))))
     return frames
+
+
+def runs_python(frame, name, python):
+    """Whether a C frame is the interpreter's loop, which runs the innermost of the Python frames.
+
+    Compilers split the loop, and in a stripped Python most of it has no name. Such a frame is known by what lies in it.
+    """
+    if name:
+        return name.startswith(EVALUATOR)  # or with ".cold" behind it
+    address = next((entry for entry, _ in python if entry is not None), 0)
+    if not address:
+        return False
+    caller = frame.older()
+    return int(frame.read_register("sp")) <= address and (caller is None or address < int(caller.read_register("sp")))
 
 
 def is_ours(path):
@@ -83,13 +100,13 @@ def mixed(limit=100, whole=False):
         if frame.type() == gdb.INLINE_FRAME and native > 1:
             frame = frame.older()
             continue
-        if name == EVALUATOR:
+        if runs_python(frame, name, python):
             while python:
                 entry, python_frame = python.pop(0)
                 if RUNNERS.search(python_frame.file) and not whole:
                     return out
                 out.append(python_frame)
-                if entry:
+                if entry is not None:
                     break
         elif native == 1 or LIBRARY in (gdb.current_progspace().solib_name(frame.pc()) or ""):
             sal = frame.find_sal()
