@@ -6,6 +6,7 @@ Leaves out: gdb, and a debugger for both languages; those are `reftorch.debug`.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ def under_pdb(program: str, *commands: str) -> str:
             capture_output=True,
             text=True,
             cwd=folder,
+            env={**os.environ, "PYTHON_COLORS": "0"},  # pdb of Python 3.14 colors the source otherwise
         )
         first, *answers = pdb.stdout.replace(f"{Path(folder).resolve()}/", "").split("(Pdb) ")
     return first + "".join(f"(Pdb) {command}\n{answer}" for command, answer in zip(commands, answers, strict=True))

@@ -31,7 +31,7 @@ SUM = "reftorch::at::native::CombineWith<reftorch::at::native::SumOps<float, flo
 COMMANDS = [
     "set breakpoint pending on", "set environment REFTORCH_CUDA_SIM 2", "set environment CUDA_LAUNCH_BLOCKING 1",
     f"break Loops.cuh:{LINE} if threadIdx.x == 3 && blockIdx.x == 1", "run", "print threadIdx.x",
-    "print i", "backtrace 12", "cuda threads", "cuda bt 0", "delete",
+    "print i", "backtrace 20", "cuda threads", "cuda bt 0", "delete",
     f"break reftorch::at::native::group_reduce<float, {SUM} > if threadIdx.x == 5", "continue", "next", "next", "next",
     "print threadIdx.x ", "cuda threads ", "cuda bt 2",
 ]  # fmt: skip
@@ -51,7 +51,7 @@ def test_a_chosen_thread_of_the_add_kernel(stopped: Gdb) -> None:
 
 
 def test_the_stack_goes_from_the_kernel_to_its_launch(stopped: Gdb) -> None:
-    stack = stopped["backtrace 12"]
+    stack = stopped["backtrace 20"]
     assert re.search(r"elementwise_kernel<.*launch<<<\(4,1,1\), \(128,1,1\)>>>.*gpu_kernel<", stack, re.S), stack
     assert "block (1,0,0), thread (3,0,0)" in stack
     assert "cudasim::" not in stack.partition("gpu_kernel<")[0].rpartition("launch<<<")[2]

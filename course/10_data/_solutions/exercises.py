@@ -37,6 +37,8 @@ from reftorch.utils.data import (
     get_worker_info,
 )
 
+multiprocessing.set_start_method("fork", force=True)  # as in the lesson
+
 # %% [markdown] exercise="10.1" role="task" kind="read" title="what a loader does with its options"
 # ## 10.1 Read: what a loader does with its options
 #

@@ -21,15 +21,15 @@ class Summary(Report):
         self.parameters = self.trainable = self.buffers = self.nbytes = 0
         self._with_shapes = recorded is not None
         self._rows: list[tuple] = []
-        seen: set[int] = set()
+        seen: dict[int, Any] = {}  # by id; the objects stay alive, so that no other one gets the same id
         for name, module in model.named_modules(remove_duplicate=False):
             again = id(module) in seen
-            seen.add(id(module))
+            seen[id(module)] = module
             own = {} if again else self._count(module, seen)
             if depth is None or level(name) <= depth:
                 self._rows.append(self._row(name, module, own, again, recorded))
 
-    def _count(self, module: Any, seen: set[int]) -> dict[str, Any]:
+    def _count(self, module: Any, seen: dict[int, Any]) -> dict[str, Any]:
         """The module's own parameters and buffers by name; None for a parameter or buffer that was counted already."""
         own: dict[str, Any] = {}
         for kind, tensors in (("parameters", module._parameters), ("buffers", module._buffers)):
@@ -38,7 +38,7 @@ class Summary(Report):
                     continue
                 own[name] = None if id(tensor) in seen else tensor
                 if id(tensor) not in seen:
-                    seen.add(id(tensor))
+                    seen[id(tensor)] = tensor
                     setattr(self, kind, getattr(self, kind) + tensor.numel())
                     self.nbytes += tensor.numel() * tensor.element_size()
                     self.trainable += tensor.numel() if kind == "parameters" and tensor.requires_grad else 0

@@ -181,7 +181,7 @@ def test_gdb_follows_a_worker_and_leaves_no_process(notebook: Notebook, stops: i
         cell = notebook.run(
             f'%%gdb mul -n {stops} -w 0 -c "set follow-fork-mode child"\n'
             "torch.ones(2) * 2\n"
-            "batches = iter(DataLoader(Scaled(), num_workers=1))\n"
+            'batches = iter(DataLoader(Scaled(), num_workers=1, multiprocessing_context="fork"))\n'
             f"begun = {begin}\n"
             'print("first:", begun[0].tolist())'
         )

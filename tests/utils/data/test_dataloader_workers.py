@@ -9,6 +9,7 @@ import gc
 import multiprocessing
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -429,6 +430,26 @@ def test_a_worker_that_cannot_be_pickled_is_warned_of(real_torch: ModuleType) ->
         return [str(warning.message) for warning in caught]
 
     assert warnings_of(torch) == warnings_of(real_torch)
+
+
+def test_a_forkserver_cannot_find_the_classes_of_a_notebook() -> None:
+    """Lesson 10 says so. Like a notebook, a program of `python -c` has no file that another process could import."""
+    program = textwrap.dedent(
+        """
+        from reftorch.utils.data import DataLoader, Dataset
+
+        class Five(Dataset):
+            def __len__(self): return 5
+            def __getitem__(self, i): return i
+
+        for method in ("fork", "forkserver"):
+            print(len(list(DataLoader(Five(), num_workers=1, multiprocessing_context=method))))
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "5\n"
+    assert re.search("AttributeError.*'Five'", done.stderr)
+    assert re.search("RuntimeError: DataLoader worker .* exited unexpectedly", done.stderr)
 
 
 def test_more_workers_than_processors_are_warned_of() -> None:
