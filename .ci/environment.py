@@ -52,14 +52,14 @@ def runs(*command):
 
 def other_pythons():
     """Return the names of interpreters on PATH that are new enough and start, the newest first."""
-    names = [f"python3.{minor}" for minor in (13, 12, 11, 10)]
+    names = [f"python3.{minor}" for minor in (14, 13, 12, 11, 10)]
     return [name for name in names if runs(name, "--version")]
 
 
 def check_python():
     if sys.version_info < OLDEST:
         found = other_pythons()
-        mend = f"run again with: make PYTHON={found[0]}" if found else "install Python 3.10 to 3.13"
+        mend = f"run again with: make PYTHON={found[0]}" if found else "install Python 3.10 to 3.14"
         return "{} is Python {}.{}; reftorch needs 3.10 or newer.".format(sys.executable, *sys.version_info[:2]), [mend]
     return None
 

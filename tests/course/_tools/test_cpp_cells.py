@@ -135,6 +135,7 @@ def test_after_an_interrupt_no_process_is_left():
             while (endless := child_in_cells(python.pid)) is None and time.monotonic() < deadline:
                 time.sleep(0.1)
             assert endless is not None
+            time.sleep(0.5)  # the program runs before Popen has returned, and Python cannot end it until then
             python.send_signal(signal.SIGINT)
             assert python.wait(timeout=30) != 0
             while endless.exists() and time.monotonic() < deadline:  # the system buries it a moment later
