@@ -26,7 +26,7 @@ from reftorch.torch_version import TorchVersion
 __all__ = ["install"]
 
 _PUBLIC, _OURS = "torch", "reftorch"
-_NAME_OF_FORKSERVER = "ignore"  # by which the server of forkserver asks for its own preparation data
+_NAME_OF_FORKSERVER = "ignore"  # the name in the call that prepares the server of forkserver itself
 _API_VERSION = "2.13.0"  # of PyTorch: the table of names in reftorch/_api is made from this version
 
 
@@ -94,7 +94,9 @@ def install() -> None:
 
     def with_our_finder(name: str) -> dict[str, Any]:
         data = {**get_preparation_data(name), "reftorch": _InstallOnArrival()}
-        if name == _NAME_OF_FORKSERVER:  # it would import the main module, and takes no finder: its children do both
+        # The server would import the main module, which says torch, and the server cannot be given the finder. Its
+        # children get the finder first, and then import the main module themselves.
+        if name == _NAME_OF_FORKSERVER:
             data.pop("init_main_from_path", None)
         return data
 

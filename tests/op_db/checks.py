@@ -221,7 +221,7 @@ def _run_with_out(
 
 
 def _as_tuple(result: Any) -> tuple[Any, ...]:
-    # Not `tuple(result)`: until Python 3.13 it asks for the length first, which is one answer more of torch's.
+    # `tuple(result)` asks for the length up to Python 3.13 only, so the number of torch's answers would differ.
     return (*result,) if isinstance(result, (list, tuple)) else (result,)
 
 

@@ -21,7 +21,7 @@ class Summary(Report):
         self.parameters = self.trainable = self.buffers = self.nbytes = 0
         self._with_shapes = recorded is not None
         self._rows: list[tuple] = []
-        seen: dict[int, Any] = {}  # by id; the objects stay alive, so that no other one gets the same id
+        seen: dict[int, Any] = {}  # by id; an object that is kept alive shares its id with no other
         for name, module in model.named_modules(remove_duplicate=False):
             again = id(module) in seen
             seen[id(module)] = module

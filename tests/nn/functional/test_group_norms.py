@@ -62,7 +62,8 @@ def test_errors_are_those_of_torch(case: str, real_torch: ModuleType) -> None:
     check_error(ERRORS[case], real_torch, OWN_WORDS.get(case))
 
 
-# In torch, too. The words are Python's and not the same in each version, so torch's answer is not stored.
+# PyTorch raises this error, too. Python writes its message, and versions of Python write other words. So the answer
+# of torch is not stored.
 def test_no_groups_divide_by_zero() -> None:
     with pytest.raises(ZeroDivisionError):
         reftorch.nn.functional.group_norm(X(reftorch), 0)
