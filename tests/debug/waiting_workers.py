@@ -26,7 +26,7 @@ if __name__ == "__main__":
         Squares(), batch_size=None, num_workers=2, prefetch_factor=1, multiprocessing_context="forkserver"
     )
     items = iter(loader)
-    first = next(items)
+    first = [next(items), next(items)]  # one of each worker: both run and have their names now
     print(*[process.pid for process in items._workers.processes], flush=True)
     sys.stdin.readline()
-    print([item[0].item() for item in [first, *items]])
+    print([item[0].item() for item in [*first, *items]])
