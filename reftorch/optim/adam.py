@@ -23,6 +23,7 @@ from reftorch.optim.optimizer import (
     _check_nonnegative,
     _check_state_steps,
     _default_to_foreach,
+    _default_to_fused,
     _device_dtype_check_for_fused,
     _get_value,
     _group_by,
@@ -63,8 +64,9 @@ class Adam(Optimizer):
         maximize: whether to maximize the objective instead of minimizing it (default False).
         capturable: True is refused at the first step, because there are no graphs to capture (default False).
         differentiable: whether autograd records the update (default False).
-        fused: whether one kernel does the whole update, which is the quickest way (default None: it does not). The
-            results are the same, but for 16-bit floats, where the kernel rounds less often.
+        fused: whether one kernel does the whole update, which is the quickest way (default None: if all parameters are
+            float32 or float64 and on the CPU, and ``foreach`` is None). The results are the same, but for 16-bit
+            floats, where the kernel rounds less often. In PyTorch the default is that the kernel does not.
         decoupled_weight_decay: whether the first line is :math:`p \leftarrow p - \gamma \lambda p` instead, as in
             :class:`AdamW` (default False).
 
@@ -265,10 +267,11 @@ def adam(
     """
     _check_state_steps(state_steps)
     _check_capturable(capturable, params)
-    if fused:
+    if not fused:
+        _check_no_grad_scaler(grad_scale, found_inf)
+    if _default_to_fused(fused, foreach, params, state_steps, lr, beta1, beta2):
         func: Any = functools.partial(_fused_adam, grad_scale=grad_scale, found_inf=found_inf)
     else:
-        _check_no_grad_scaler(grad_scale, found_inf)
         is_foreach = fused is None and _default_to_foreach(foreach, params, lr)
         func = _multi_tensor_adam if foreach or is_foreach else _single_tensor_adam
     func(

@@ -30,8 +30,9 @@ class AdamW(Adam):
             the same (default None: the quicker way).
         capturable: True is refused at the first step, because there are no graphs to capture (default False).
         differentiable: whether autograd records the update (default False).
-        fused: whether one kernel does the whole update, which is the quickest way (default None: it does not). The
-            results are the same, but for 16-bit floats, where the kernel rounds less often.
+        fused: whether one kernel does the whole update, which is the quickest way (default None: if all parameters are
+            float32 or float64 and on the CPU, and ``foreach`` is None). The results are the same, but for 16-bit
+            floats, where the kernel rounds less often. In PyTorch the default is that the kernel does not.
 
     Raises:
         ValueError, RuntimeError, AssertionError: see :class:`Adam`.

@@ -98,10 +98,6 @@ def _check_capturable(capturable: bool, params: list[Tensor], others: str = "par
         )
 
 
-# `fused` is never the default, as in PyTorch. For float32 and float64 its kernels give the very numbers of the loop and
-# are quicker, but for the 16-bit floats they round less often, so a program that says nothing would get another path
-# than in PyTorch. A profile or a breakpoint would show one op where PyTorch's users see the ops of the rule.
-#
 # From this number of elements in a parameter on, the loop over the parameters is not slower than functions of lists:
 # the arithmetic takes longer than the calls, and the loop finds a parameter and its state in the cache.
 _FOREACH_MAX_NUMEL = 8192
@@ -118,6 +114,29 @@ def _default_to_foreach(foreach: bool | None, params: list[Tensor], lr: Any) -> 
     if isinstance(lr, Tensor) or _C.is_grad_enabled():
         return False
     return sum(map(Tensor.numel, params)) <= _FOREACH_MAX_NUMEL * len(params)
+
+
+# In PyTorch, `fused` is never the default. Here it is the default of Adam and AdamW where the kernel gives the very
+# numbers of the loop, because the kernel is the quickest form. For 16-bit floats the kernel rounds less often than the
+# loop. SGD does not use this function, because without a momentum its kernel is slower than the loop.
+def _default_to_fused(
+    fused: bool | None, foreach: bool | None, params: list[Tensor], state_steps: list[Tensor], *numbers: Any
+) -> bool:
+    """Return whether one kernel does a whole update: as the user says, or where its numbers are those of the loop.
+
+    With options that are tensors, where autograd records the update, and under transforms such as ``vmap``, the kernel
+    is not the default.
+    """
+    if fused is not None or foreach is not None:
+        return bool(fused)
+    if _C.is_grad_enabled() or _C._functorch.maybe_current_level() is not None:
+        return False
+    if any(isinstance(number, Tensor) for number in numbers):
+        return False
+    devices, dtypes = _get_fused_kernels_supported_devices(), (_C.float32, _C.float64)
+    return all(p.device.type in devices and p.dtype in dtypes for p in params) and all(
+        step.dtype == _C.float32 for step in state_steps
+    )
 
 
 def _check_foreach(differentiable: bool) -> None:

@@ -54,8 +54,8 @@ class SGD(Optimizer):
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
             the same (default None: the quicker way).
         differentiable: whether autograd records the update (default False).
-        fused: whether one kernel does the whole update, which is the quickest way (default None: it does not). The
-            results are the same, but for 16-bit floats, where the kernel rounds less often.
+        fused: whether one kernel does the whole update (default None: it does not, because the kernel is not quicker
+            without a momentum). The results are the same, but for 16-bit floats, where the kernel rounds less often.
 
     Raises:
         ValueError: an option is negative, or ``nesterov`` is set without momentum or with dampening.

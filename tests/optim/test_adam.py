@@ -12,7 +12,10 @@ import pytest
 
 import reftorch
 from reftorch.optim import Adam, AdamW
+from reftorch.optim.adam import adam
 from tests.optim.rules import (
+    SHAPES,
+    Training,
     assert_close,
     betas,
     check_capturable,
@@ -30,6 +33,7 @@ from tests.optim.rules import (
     flag,
     foreach,
     log_uniform,
+    plain,
     sometimes,
 )
 
@@ -224,6 +228,63 @@ def test_the_fused_kernel_and_16_bits(real_torch: ModuleType) -> None:
 
 def test_the_fused_kernel_and_a_scaler(real_torch: ModuleType) -> None:
     check_fused_with_scaler(real_torch, "Adam")
+
+
+def ops_of_a_step(*dtypes: reftorch.dtype, **options: object) -> set[str]:
+    """Return the names of the ops that show which form of the rule made a step."""
+    params = [reftorch.nn.Parameter(reftorch.ones(3, dtype=dtype)) for dtype in dtypes]
+    for p in params:
+        p.grad = reftorch.ones_like(p)
+    optimizer = reftorch.optim.Adam(params, **options)
+    with reftorch.profiler.profile() as profile:
+        optimizer.step()
+    return {"aten::_fused_adam_", "aten::addcdiv_", "aten::_foreach_addcdiv_"} & {e.name for e in profile.events()}
+
+
+def test_the_fused_kernel_is_the_default_where_its_numbers_are_those_of_the_loop() -> None:
+    f32, f64, bf16 = reftorch.float32, reftorch.float64, reftorch.bfloat16
+    kernel = {"aten::_fused_adam_"}
+    assert ops_of_a_step(f32) == ops_of_a_step(f32, f64) == ops_of_a_step(bf16, fused=True) == kernel
+    others = [ops_of_a_step(bf16), ops_of_a_step(f32, bf16), ops_of_a_step(f32, foreach=True)]
+    others += [ops_of_a_step(f32, foreach=False), ops_of_a_step(f32, fused=False)]
+    others += [ops_of_a_step(f32, lr=reftorch.tensor(0.1))]
+    assert all(names and names.isdisjoint(kernel) for names in others)
+
+
+def test_a_count_of_steps_in_float64_keeps_the_fused_kernel_from_being_the_default() -> None:
+    reftorch.set_default_dtype(reftorch.float64)
+    try:
+        assert "aten::_fused_adam_" not in ops_of_a_step(reftorch.float64)
+    finally:
+        reftorch.set_default_dtype(reftorch.float32)
+
+
+def test_the_rule_under_vmap_has_no_fused_kernel() -> None:
+    """The kernel has no batching rule, so the default must be another form."""
+
+    def step(p: reftorch.Tensor, grad: reftorch.Tensor) -> reftorch.Tensor:
+        p, mean, square = p.clone(), reftorch.zeros_like(p), reftorch.zeros_like(p)
+        options = {"beta1": 0.9, "beta2": 0.99, "lr": 0.5, "weight_decay": 0.0, "eps": 0.0}
+        with reftorch.no_grad():
+            count = reftorch.zeros(())
+            adam([p], [grad], [mean], [square], [], [count], amsgrad=False, maximize=False, **options)
+        return p
+
+    grads = reftorch.tensor([[1.0, -2.0], [3.0, 4.0]])
+    stepped = reftorch.vmap(step)(reftorch.ones(2, 2), grads)
+    assert reftorch.allclose(stepped, reftorch.tensor([[0.5, 1.5], [0.5, 0.5]]))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_default_gives_the_numbers_of_the_loop(seed: int) -> None:
+    name = f"Adam default {seed}"
+    options = {**draw(random.Random(name)), "foreach": None}
+    found: list[Any] = []
+    forms: list[dict[str, Any]] = [{}, {"foreach": False, "fused": False}]
+    for form in forms:
+        training = Training(reftorch, "Adam", {**options, **form}, name, SHAPES, "float32")
+        found.append((training.steps(10), plain(training.optimizer.state_dict()["state"])))
+    assert found[0] == found[1], options
 
 
 def test_integers_have_no_fused_kernel() -> None:

@@ -114,9 +114,13 @@ bool is_marker(Frame* frame) {
 #endif
 }
 
+Frame* marker_below(Frame* frame) {
+  return frame->previous && is_marker(frame->previous) ? frame->previous : nullptr;
+}
+
 bool is_entry(Frame* frame) {
 #if PY_VERSION_HEX >= 0x030C0000
-  return !frame->previous || is_marker(frame->previous);
+  return !frame->previous || marker_below(frame);
 #else
   return frame->is_entry;
 #endif
@@ -138,7 +142,7 @@ void put_stack(PyThreadState* thread) {
     PyCodeObject* code = code_of(frame);
     const int offset = _PyInterpreterFrame_LASTI(frame) * static_cast<int>(sizeof(_Py_CODEUNIT));
     // A frame that has not reached its first instruction is still being built and has no line.
-    put_frame(is_entry(frame), frame->previous && is_marker(frame->previous) ? frame->previous : nullptr, code,
+    put_frame(is_entry(frame), marker_below(frame), code,
               _PyFrame_IsIncomplete(frame) ? code->co_firstlineno : PyCode_Addr2Line(code, offset));
   }
 }
