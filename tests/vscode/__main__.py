@@ -1,8 +1,9 @@
 """A real editor in a real browser: both languages debugged to a clean end, two chapters run and solved.
 
-    python -m tests.vscode [debugging] [meter] [exercise] [04] [04x] --extension=VSIX      `make test-vscode` runs it
+    python -m tests.vscode [debugging] [meter] [norm] [exercise] [04] [04x] --extension=VSIX
 
-`meter` is the hunt of chapter 04; `04` is the lesson of that chapter, and `04x` are its exercises.
+`make test-vscode` runs all of them. `meter` is the hunt of chapter 04, and `norm` is the walk of chapter 08. `04` is
+the lesson of that chapter, and `04x` are its exercises.
 
 Mirrors: nothing in PyTorch: it tests no editor.
 Left out: other browsers than Chromium; other builds of VS Code than code-server.
@@ -28,6 +29,7 @@ from tests.vscode.debugging import debug_both_languages
 from tests.vscode.exercise import solve_chapter, solve_exercise
 from tests.vscode.lessons import work_through
 from tests.vscode.meter import hunt_the_wrong_number
+from tests.vscode.one_step import follow_one_step
 from tests.vscode.server import MARK, code_server
 from tests.vscode.window import StageFailed, Window
 
@@ -36,6 +38,7 @@ CHAPTERS = [find_chapter(number) for number in ("02", "04")]
 PARTS = {
     "debugging": debug_both_languages,
     "meter": hunt_the_wrong_number,
+    "norm": follow_one_step,
     "exercise": solve_exercise,
     **{chapter.number: partial(work_through, chapter=chapter) for chapter in CHAPTERS},
     **{f"{chapter.number}x": partial(solve_chapter, chapter=chapter) for chapter in CHAPTERS},

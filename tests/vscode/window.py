@@ -6,6 +6,7 @@ Left out: whatever the stages do not use.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable
@@ -13,12 +14,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, TimeoutError
+from playwright.sync_api import Page, TimeoutError, ViewportSize
 
 from tests.debug.dap import PATIENCE
 from tests.vscode.server import Server
 
 GLANCE = 200  # ms between two looks
+SMALL: ViewportSize = {"width": 1280, "height": 760}  # a window whose picture is read at the width of a notebook
+SIDE_BAR = 470  # pixels: wide enough for the names of the functions
 ROWS = "selector => [...document.querySelectorAll(selector)].map(row => row.ariaLabel || row.textContent)"
 # The middle of a piece of a line of the editor in front: [x, y], or null while it is not on the screen.
 PLACE_OF = """([line, piece]) => {
@@ -140,6 +143,49 @@ class Window:
         self.page.wait_for_selector(f'.tab.active[aria-label^="{name}"]')
         if line is not None:
             self.until(lambda: f"Ln {line}," in self.page.inner_text(".part.statusbar"), f"{file}:{line} in front")
+
+    def set_breakpoint(self, file: str, line: int) -> None:
+        """Set a breakpoint, and wait until it is red.
+
+        Only then has the debugger of a session that runs set it. Until then a program that goes on would pass.
+        """
+        self.open(file, line)
+        self.press("F9")
+        self.page.locator(".editor-instance .codicon-debug-breakpoint:not(.codicon-debug-hint)").first.wait_for()
+
+    def start(self, configuration: str) -> None:
+        """Start a session, with a wide side bar without the list of breakpoints."""
+        self.command("View: Show Run and Debug")
+        box = self.page.locator(".part.sidebar").bounding_box()
+        assert box is not None
+        self.page.mouse.move(box["x"] + box["width"], 300)
+        self.page.mouse.down()
+        self.page.mouse.move(box["x"] + SIDE_BAR, 300, steps=5)
+        self.page.mouse.up()
+        section = self.page.locator('.pane-header[aria-label="Breakpoints Section"]')
+        if section.get_attribute("aria-expanded") == "true":
+            section.click()
+        self.page.select_option(".start-debug-action-item select", label=configuration)
+        self.press("F5")
+
+    def watch(self, expression: str) -> None:
+        """Add an expression to those that the editor evaluates at each stop."""
+        pane = self.page.locator(".pane", has=self.page.locator('[aria-label="Watch Section"]'))
+        pane.hover()
+        pane.locator('[aria-label="Add Expression"]').click()
+        self.page.locator(".monaco-inputbox input:focus").wait_for()
+        self.page.keyboard.insert_text(expression)
+        self.press("Enter")
+        self.wait_for_row(self.watches, f"^{re.escape(expression)}")
+
+    def picture(self, file: Path) -> None:
+        """Take the picture of a lesson anew if `REFTORCH_COURSE_STORE` is set: no panel, and no tip under the mouse."""
+        if self.page.locator(".part.panel").is_visible():
+            self.command("View: Toggle Panel Visibility")
+        self.page.mouse.move(800, 700)
+        self.page.wait_for_timeout(2000)
+        if os.environ.get("REFTORCH_COURSE_STORE"):
+            self.page.screenshot(path=str(file))
 
     def hover(self, line: str, piece: str) -> str:
         """What the debugger says of a piece of a line that is on the screen."""
