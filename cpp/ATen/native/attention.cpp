@@ -228,10 +228,11 @@ std::tuple<Tensor, Tensor, Tensor> flash_attention_backward(const Tensor& grad_o
   const ScalarType dtype = computing(query);
   Tensor grad_query = empty_heads(query, dtype), grad_key = empty_heads(key, dtype);
   Tensor grad_value = empty_heads(value, dtype);
-  for (Tensor* grad : {&grad_query, &grad_key, &grad_value}) {
-    at::zero_(*grad);
-  }
-  if (query.numel() != 0 && key.numel() != 0) {
+  if (query.numel() == 0 || key.numel() == 0) {
+    for (Tensor* grad : {&grad_query, &grad_key, &grad_value}) {
+      at::zero_(*grad);
+    }
+  } else {
     flash_attention_backward_stub(query.device().type(), grad_query, grad_key, grad_value, ready(grad_out, dtype),
                                   ready(query, dtype), ready(key, dtype), ready(value, dtype), ready(out, dtype),
                                   at::to(logsumexp, dtype), broadcast_mask(attn_mask, query, key, dtype),

@@ -21,6 +21,8 @@ namespace {
 using cpublas::TransposeType;
 
 constexpr int64_t kKeys = 512, kMaxQueries = 128; // the most keys and queries of a tile
+template <typename T>
+constexpr T kLeast = -std::numeric_limits<T>::infinity();
 
 // A tile of few queries leaves out more of the keys that follow, where attention is causal. Otherwise larger products
 // are faster.
@@ -28,10 +30,51 @@ int64_t queries_of_tile(bool is_causal) {
   return is_causal ? 32 : kMaxQueries;
 }
 
+// --- heads -----------------------------------------------------------------------------------------------------------
+
+// The matrix of one head: rows of E elements, `row` elements apart.
+template <typename T>
+struct Head {
+  T* data;
+  int64_t row;
+
+  T* at(int64_t i) const {
+    return data + i * row;
+  }
+  Head from(int64_t i) const {
+    return {at(i), row};
+  }
+};
+
+// t (B, H, L, E). The stride of a single row may be any number, and the BLAS asks for at least E.
+template <typename T>
+Head<T> head_of(const Tensor& t, int64_t b, int64_t h) {
+  const int64_t row = t.sizes()[2] == 1 ? t.sizes()[3] : t.strides()[2];
+  return {t.data_ptr<T>() + b * t.strides()[0] + h * t.strides()[1], row};
+}
+
+// Sets a head to zero. The kernel of backward adds to its gradients, and clears a head just before it does, so that the
+// head is in the cache then.
+template <typename T>
+void clear(const Head<T>& head, int64_t rows, int64_t E) {
+  for (int64_t r = 0; r < rows; r++) {
+    std::fill_n(head.at(r), E, T(0));
+  }
+}
+
+// t (B, H, L): one number for each query of one head.
+template <typename T>
+Head<T> numbers_of(const Tensor& t, int64_t b, int64_t h) {
+  return {t.data_ptr<T>() + b * t.strides()[0] + h * t.strides()[1], t.strides()[2]};
+}
+
 // --- rows of a tile --------------------------------------------------------------------------------------------------
+//
+// The functions that are compiled for several instruction sets take all rows of a tile. What they call for one row is
+// inlined into each version.
 
 template <typename T>
-TARGET_CLONES static T largest_of(const T* row, int64_t n, T largest) {
+T largest_of(const T* row, int64_t n, T largest) {
   constexpr int64_t kLanes = 32; // independent maxima, so that no comparison waits for the one before
   int64_t i = 0;
   if (n >= kLanes) {
@@ -42,9 +85,13 @@ TARGET_CLONES static T largest_of(const T* row, int64_t n, T largest) {
         lanes[l] = row[i + l] > lanes[l] ? row[i + l] : lanes[l];
       }
     }
-    for (int64_t l = 0; l < kLanes; l++) {
-      largest = lanes[l] > largest ? lanes[l] : largest;
+#pragma GCC unroll 8
+    for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+      for (int64_t l = 0; l < half; l++) {
+        lanes[l] = lanes[half + l] > lanes[l] ? lanes[half + l] : lanes[l];
+      }
     }
+    largest = lanes[0];
   }
   for (; i < n; i++) {
     largest = row[i] > largest ? row[i] : largest;
@@ -54,7 +101,7 @@ TARGET_CLONES static T largest_of(const T* row, int64_t n, T largest) {
 
 // row = e^(row - largest); returns the sum.
 template <typename T>
-TARGET_CLONES static T exponentials(T* row, int64_t n, T largest) {
+T exponentials(T* row, int64_t n, T largest) {
   T sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < n; i++) {
@@ -66,52 +113,78 @@ TARGET_CLONES static T exponentials(T* row, int64_t n, T largest) {
 }
 
 template <typename T>
-TARGET_CLONES static void scale_row(T* row, int64_t n, T factor) {
+void scale_row(T* row, int64_t n, T factor) {
   for (int64_t i = 0; i < n; i++) {
     row[i] *= factor;
   }
 }
 
+// Replaces scores (rows, columns) by e^(score - largest). `largest`, `sum` (rows) and `output` (rows, E) hold the
+// result for the keys before this tile; `sum` and `output` are rescaled, because the largest score of a row may have
+// changed.
 template <typename T>
-TARGET_CLONES static T dot_of_rows(const T* a, const T* b, int64_t n) {
-  T sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < n; i++) {
-    sum += a[i] * b[i];
+TARGET_CLONES static void softmax_tile(T* scores, int64_t rows, int64_t columns, bool is_first, T* largest, T* sum,
+                                       const Head<T>& output, int64_t E) {
+  for (int64_t r = 0; r < rows; r++) {
+    T* const row = scores + r * columns;
+    const T now = largest_of(row, columns, largest[r]);
+    const T from = now == kLeast<T> ? T(0) : now; // no key yet: all exponentials are 0
+    const T power_sum = exponentials(row, columns, from);
+    if (is_first) {
+      sum[r] = power_sum;
+    } else {
+      const T factor = std::exp(largest[r] - from);
+      sum[r] = sum[r] * factor + power_sum;
+      scale_row(output.at(r), E, factor);
+    }
+    largest[r] = now;
   }
-  return sum;
+}
+
+// Divides each row of `output` by its sum. logsumexp = largest + log(sum)
+template <typename T>
+TARGET_CLONES static void finish_rows(const Head<T>& output, const Head<T>& logsumexp, int64_t rows, int64_t E,
+                                      const T* largest, const T* sum) {
+  for (int64_t r = 0; r < rows; r++) {
+    scale_row(output.at(r), E, sum[r] != T(0) ? T(1) / sum[r] : T(0));
+  }
+#pragma omp simd
+  for (int64_t r = 0; r < rows; r++) { // a sum of 0 has had no key
+    const T log_of_sum = largest[r] + vec_log(sum[r]);
+    *logsumexp.at(r) = sum[r] != T(0) ? log_of_sum : T(0);
+  }
+}
+
+// dots (rows): for each row the sum of a * b
+template <typename T>
+TARGET_CLONES static void dots_of_rows(T* dots, const Head<T>& a, const Head<T>& b, int64_t rows, int64_t E) {
+  for (int64_t r = 0; r < rows; r++) {
+    const T *x = a.at(r), *y = b.at(r);
+    T sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < E; i++) {
+      sum += x[i] * y[i];
+    }
+    dots[r] = sum;
+  }
 }
 
 // weights = e^(scores - logsumexp), in place, and grads = weights * (grads - inner): the backward of a softmax.
 template <typename T>
-TARGET_CLONES static void softmax_backward_row(T* scores, T* grads, int64_t n, T logsumexp, T inner) {
+TARGET_CLONES static void softmax_backward_tile(T* scores, T* grads, int64_t rows, int64_t columns,
+                                                const Head<T>& logsumexp, const T* inner) {
+  for (int64_t r = 0; r < rows; r++, scores += columns, grads += columns) {
+    const T subtracted = *logsumexp.at(r), mean = inner[r];
 #pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
-    const T weight = exp_of_negative(scores[i] - logsumexp);
-    scores[i] = weight;
-    grads[i] = weight * (grads[i] - inner);
+    for (int64_t i = 0; i < columns; i++) {
+      const T weight = exp_of_negative(scores[i] - subtracted);
+      scores[i] = weight;
+      grads[i] = weight * (grads[i] - mean);
+    }
   }
 }
 
 // --- tiles -----------------------------------------------------------------------------------------------------------
-
-// The matrix of one head: rows of E elements, `row` elements apart.
-template <typename T>
-struct Head {
-  T* data;
-  int64_t row;
-
-  T* at(int64_t i) const {
-    return data + i * row;
-  }
-};
-
-// t (B, H, L, E). The stride of a single row may be any number, and the BLAS asks for at least E.
-template <typename T>
-Head<T> head_of(const Tensor& t, int64_t b, int64_t h) {
-  const int64_t row = t.sizes()[2] == 1 ? t.sizes()[3] : t.strides()[2];
-  return {t.data_ptr<T>() + b * t.strides()[0] + h * t.strides()[1], row};
-}
 
 // A tile: queries [i, i + rows) and keys [j, j + columns). Scores lie in rows of `columns` elements.
 struct Tile {
@@ -145,7 +218,7 @@ void score_tile(T* scores, const Tile& t, const Head<T>& query, const Head<T>& k
     }
     if (options.is_causal) {
       const int64_t seen = std::min(std::max<int64_t>(t.i + r + 1 - t.j, 0), t.columns);
-      std::fill(row + seen, row + t.columns, -std::numeric_limits<T>::infinity());
+      std::fill(row + seen, row + t.columns, kLeast<T>);
     }
   }
 }
@@ -154,36 +227,18 @@ void score_tile(T* scores, const Tile& t, const Head<T>& query, const Head<T>& k
 
 // The queries [i, i + rows) of one head: output (rows, E), logsumexp (rows).
 template <typename T>
-void attend(const Head<T>& output, T* logsumexp, int64_t logsumexp_stride, int64_t i, int64_t rows,
-            const Head<T>& query, const Head<T>& key, const Head<T>& value, int64_t S, int64_t E, const Tensor& mask,
-            int64_t b, int64_t h, const AttentionOptions& options, T* scores) {
-  constexpr T kLeast = -std::numeric_limits<T>::infinity();
+void attend(const Head<T>& output, const Head<T>& logsumexp, int64_t i, int64_t rows, const Head<T>& query,
+            const Head<T>& key, const Head<T>& value, int64_t S, int64_t E, const Tensor& mask, int64_t b, int64_t h,
+            const AttentionOptions& options, T* scores) {
   T largest[kMaxQueries], sum[kMaxQueries]; // of the keys so far
-  std::fill_n(largest, rows, kLeast);
+  std::fill_n(largest, rows, kLeast<T>);
   for_each_tile(i, rows, S, options.is_causal, [&](const Tile& t) {
     score_tile(scores, t, query, key, E, mask, b, h, options);
-    for (int64_t r = 0; r < rows; r++) {
-      T* const row = scores + r * t.columns;
-      const T now = largest_of(row, t.columns, largest[r]);
-      const T from = now == kLeast ? T(0) : now; // no key yet: all exponentials are 0
-      const T power_sum = exponentials(row, t.columns, from);
-      if (t.j == 0) {
-        sum[r] = power_sum;
-      } else {
-        const T factor = std::exp(largest[r] - from);
-        sum[r] = sum[r] * factor + power_sum;
-        scale_row(output.at(i + r), E, factor);
-      }
-      largest[r] = now;
-    }
+    softmax_tile(scores, rows, t.columns, t.j == 0, largest, sum, output, E);
     cpublas::gemm<T>(TransposeType::NoTranspose, TransposeType::NoTranspose, rows, E, t.columns, T(1), scores,
-                     t.columns, value.at(t.j), value.row, t.j == 0 ? T(0) : T(1), output.at(i), output.row);
+                     t.columns, value.at(t.j), value.row, t.j == 0 ? T(0) : T(1), output.data, output.row);
   });
-  for (int64_t r = 0; r < rows; r++) {
-    const bool has_keys = sum[r] != T(0);
-    scale_row(output.at(i + r), E, has_keys ? T(1) / sum[r] : T(0));
-    logsumexp[(i + r) * logsumexp_stride] = has_keys ? largest[r] + std::log(sum[r]) : T(0);
-  }
+  finish_rows(output, logsumexp, rows, E, largest, sum);
 }
 
 // query (B, H, L, E), key and value (B, G, S, E), mask (B, H, L, S) or undefined, output (B, H, L, E),
@@ -198,10 +253,9 @@ void attend_all(const Tensor& output, const Tensor& logsumexp, const Tensor& que
     Scratch<T> scores(std::min(L, size) * std::min(S, kKeys));
     for (int64_t n = lo; n < hi; n++) {
       const int64_t i = n % blocks * size, h = n / blocks % H, b = n / blocks / H, g = h / shared;
-      T* const sums = logsumexp.data_ptr<T>() + b * logsumexp.strides()[0] + h * logsumexp.strides()[1];
-      attend<T>(head_of<T>(output, b, h), sums, logsumexp.strides()[2], i, std::min(size, L - i),
-                head_of<T>(query, b, h), head_of<T>(key, b, g), head_of<T>(value, b, g), S, E, mask, b, h, options,
-                scores.begin());
+      const Head<T> out = head_of<T>(output, b, h), sums = numbers_of<T>(logsumexp, b, h);
+      attend<T>(out.from(i), sums.from(i), i, std::min(size, L - i), head_of<T>(query, b, h), head_of<T>(key, b, g),
+                head_of<T>(value, b, g), S, E, mask, b, h, options, scores.begin());
     }
   });
 }
@@ -233,24 +287,22 @@ void attend_backward_all(const Tensor& grad_query, const Tensor& grad_key, const
       const int64_t b = n / G, g = n % G;
       const Head<T> k = head_of<T>(key, b, g), v = head_of<T>(value, b, g);
       const Head<T> dk = head_of<T>(grad_key, b, g), dv = head_of<T>(grad_value, b, g);
+      clear(dk, S, E);
+      clear(dv, S, E);
       for (int64_t h = g * shared; h < (g + 1) * shared; h++) {
         const Head<T> q = head_of<T>(query, b, h), o = head_of<T>(output, b, h);
         const Head<T> dq = head_of<T>(grad_query, b, h), dout = head_of<T>(grad_output, b, h);
-        const T* const sums = logsumexp.data_ptr<T>() + b * logsumexp.strides()[0] + h * logsumexp.strides()[1];
+        const Head<T> sums = numbers_of<T>(logsumexp, b, h);
+        clear(dq, L, E);
         for (int64_t i = 0; i < L; i += size) {
           const int64_t rows = std::min(size, L - i);
           T inner[kMaxQueries];
-          for (int64_t r = 0; r < rows; r++) {
-            inner[r] = dot_of_rows(dout.at(i + r), o.at(i + r), E);
-          }
+          dots_of_rows(inner, dout.from(i), o.from(i), rows, E);
           for_each_tile(i, rows, S, options.is_causal, [&](const Tile& t) {
             score_tile(weights.begin(), t, q, k, E, mask, b, h, options);
             cpublas::gemm<T>(kNo, kYes, rows, t.columns, E, T(1), dout.at(i), dout.row, v.at(t.j), v.row, T(0),
                              grads.begin(), t.columns);
-            for (int64_t r = 0; r < rows; r++) {
-              softmax_backward_row(&weights[r * t.columns], &grads[r * t.columns], t.columns,
-                                   sums[(i + r) * logsumexp.strides()[2]], inner[r]);
-            }
+            softmax_backward_tile(weights.begin(), grads.begin(), rows, t.columns, sums.from(i), inner);
             cpublas::gemm<T>(kYes, kNo, t.columns, E, rows, T(1), weights.begin(), t.columns, dout.at(i), dout.row,
                              T(1), dv.at(t.j), dv.row);
             cpublas::gemm<T>(kNo, kNo, rows, E, t.columns, scale, grads.begin(), t.columns, k.at(t.j), k.row, T(1),
