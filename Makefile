@@ -173,6 +173,9 @@ PYTEST := $(IN_VENV) python -m pytest --dist loadfile --no-loadscope-reorder
 # process takes up to 1.3 GB.
 WORKERS ?= 3
 
+# The tests start hundreds of Pythons. Without stored bytecode, each of them compiles the library anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: test test-browser sanitize tsan parity fuzz fuzz-load
 test: stubs $(STAMPS)/everything ## run every test: C++, Python, docstrings, debuggers, lessons, exercises
 	@$(NINJA) -C build/Debug reftorch_tests

@@ -6,7 +6,7 @@ Left out: functions that an op's function calls besides its stubs.
 The Dispatcher says it: each registration notes its file and line, and the address of its function, whose own file and
 line are in the debug information. ``where_op`` asks the process that it runs in. gdb's Python is another one and has no
 reftorch, so inside gdb, for ``rt-op``, a Python with reftorch is asked; nothing of the package is imported here. The
-answer is kept beside the library until that is rebuilt.
+answer is kept beside the library until that is rebuilt (symbols.Kept).
 """
 
 from __future__ import annotations
@@ -155,12 +155,31 @@ def interpreter() -> str:
     return str(own) if own.exists() else sys.modules["gdb"].current_progspace().filename
 
 
+LIBRARY = re.compile(r"/reftorch/lib/\w+/_C\.[^/]*$")
+
+
+def ask_in_gdb() -> dict[str, Any]:
+    """What another Python answers. An earlier answer about the library of the program that gdb holds is read again.
+
+    Before the program has loaded the library, there is no earlier answer.
+    """
+    files = [each.filename or "" for each in sys.modules["gdb"].objfiles()]
+    library = next((file for file in files if LIBRARY.search(file) and os.path.exists(file)), None)
+    kept = library and module("symbols").Kept(library, "ops")
+    answer = kept and kept.read()
+    if not answer:
+        answer = ask(interpreter())
+        if kept and answer["library"] == library:
+            kept.write(answer)
+    return answer
+
+
 @cache
 def registry() -> dict[str, Any]:
     """Every op by its full name, with its registrations; ``library`` is the file that was asked."""
     reftorch = sys.modules.get("reftorch")
     if reftorch is None:
-        return ask(interpreter())
+        return ask_in_gdb()
     C = reftorch._C
     ops = {op["name"]: dict(op) for op in C._get_all_op_schemas()}
     for name, op in ops.items():

@@ -3,7 +3,7 @@
 Mirrors: torch/csrc/profiler/unwind/unwind.cpp (which reads DWARF itself)
 Left out: reading DWARF ourselves: addr2line comes with every C++ compiler, and without a compiler there is gdb.
 
-One addr2line, or one gdb, answers for all offsets that are new; answers are kept beside the library, until it is
+One addr2line, or one gdb, answers for all offsets that are new; answers are kept beside the library (Kept), until it is
 rebuilt. The files are those that the library names (see reftorch/_source_paths.py).
 """
 
@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Symbol(NamedTuple):
@@ -26,22 +26,44 @@ class Symbol(NamedTuple):
     line: int
 
 
+class Kept:
+    """An answer about one build of a library, in a file beside the library. The answer of another build is None."""
+
+    def __init__(self, library: str, what: str) -> None:
+        stat = os.stat(library)
+        self._build = [stat.st_mtime_ns, stat.st_size]
+        self._file = Path(library).with_suffix(f".{what}.json")
+
+    def read(self) -> Any:
+        try:
+            saved = json.loads(self._file.read_text())
+            return saved["answer"] if saved["build"] == self._build else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None  # the file is absent or truncated: the answer is asked for again
+
+    def write(self, answer: Any) -> None:
+        fresh = self._file.with_suffix(f".{os.getpid()}")
+        try:
+            fresh.write_text(json.dumps({"build": self._build, "answer": answer}))
+            fresh.replace(self._file)
+        except OSError:
+            pass  # the folder of an installed library may be read-only; the answer stays in memory
+
+
 class SymbolTable:
     """The symbols of one build of one library."""
 
     def __init__(self, library: str) -> None:
         self.library = library
-        stat = os.stat(library)
-        self._build = [stat.st_mtime_ns, stat.st_size]
-        self._cache_file = Path(library).with_suffix(".symbols.json")
-        self._known: dict[int, Symbol] = self._read_cache()
+        self._kept = Kept(library, "symbols")
+        self._known = {int(offset): Symbol(*fields) for offset, fields in (self._kept.read() or {}).items()}
 
     def look_up(self, offsets: set[int]) -> dict[int, Symbol]:
         """Return the symbols of all offsets. Calls addr2line once, for the offsets that are not in the cache."""
         new = sorted(offsets - self._known.keys())
         if new:
             self._known.update(zip(new, self._ask(new), strict=True))
-            self._write_cache()
+            self._kept.write(self._known)
         return {offset: self._known[offset] for offset in offsets}
 
     def _ask(self, offsets: list[int]) -> list[Symbol]:
@@ -51,23 +73,6 @@ class SymbolTable:
         done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
         lines = done.stdout.splitlines()
         return [symbol(name, place) for name, place in zip(lines[::2], lines[1::2], strict=True)]
-
-    def _read_cache(self) -> dict[int, Symbol]:
-        try:
-            saved = json.loads(self._cache_file.read_text())
-            if saved["build"] == self._build:
-                return {int(offset): Symbol(*fields) for offset, fields in saved["symbols"].items()}
-        except (OSError, ValueError, KeyError, TypeError):
-            pass  # the file is absent, of another build, or truncated: it is only a cache
-        return {}
-
-    def _write_cache(self) -> None:
-        fresh = self._cache_file.with_suffix(f".{os.getpid()}")
-        try:
-            fresh.write_text(json.dumps({"build": self._build, "symbols": self._known}))
-            fresh.replace(self._cache_file)
-        except OSError:
-            pass  # the folder of an installed library may be read-only; the answers stay in memory
 
 
 def _gdb_command(library: str) -> list[str]:

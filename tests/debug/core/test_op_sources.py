@@ -10,6 +10,9 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -48,6 +51,31 @@ def test_every_kernel_that_is_registered_is_found_where_it_is_defined() -> None:
         (kernel,) = op_sources.kernels([stub])
         assert kernel.path.parent.name == "cpu"
         assert kernel.name in "".join(kernel.path.read_text().split("\n")[kernel.line - 4 : kernel.line])
+
+
+def test_gdb_asks_another_python_once_for_each_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = tmp_path / "reftorch" / "lib" / "Debug" / "_C.some.so"
+    library.parent.mkdir(parents=True)
+    library.write_bytes(b"one build")
+    files = [SimpleNamespace(filename=name) for name in (None, "/lib/libc.so.6", str(library))]
+    monkeypatch.setitem(sys.modules, "gdb", SimpleNamespace(objfiles=lambda: files))
+    answers: list[dict[str, Any]] = []
+
+    def ask(python: str) -> dict[str, Any]:
+        answers.append({"library": answered, "ops": {"aten::mul": {"line": len(answers)}}})
+        return answers[-1]
+
+    monkeypatch.setattr(op_sources, "ask", ask)
+    answered = str(library)
+    assert op_sources.ask_in_gdb() == op_sources.ask_in_gdb() == answers[0]
+    library.write_bytes(b"another build")
+    assert op_sources.ask_in_gdb() == op_sources.ask_in_gdb() == answers[1]
+    assert len(answers) == 2
+    library.write_bytes(b"a build that the other Python does not load")
+    answered = "/usr/lib/_C.so"
+    assert op_sources.ask_in_gdb() != op_sources.ask_in_gdb()
+    library.unlink()  # while gdb holds the program
+    assert op_sources.ask_in_gdb() == answers[-1]
 
 
 def test_another_python_is_told_the_same() -> None:
