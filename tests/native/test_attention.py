@@ -127,6 +127,13 @@ def test_two_orders_of_gradients() -> None:
         assert reftorch.autograd.gradgradcheck(lambda *x, o=options: attend(*x, **o), x)
 
 
+def test_heads_without_elements_have_gradients_of_two_orders() -> None:
+    tensors = [reftorch.zeros(1, 2, 3, 0, requires_grad=True) for _ in range(3)]
+    output, _ = reftorch.ops.aten._scaled_dot_product_flash_attention_for_cpu(*tensors)
+    firsts = reftorch.autograd.grad(output.sum(), tensors, create_graph=True)
+    assert [first.shape for first in firsts] == [(1, 2, 3, 0)] * 3
+
+
 @pytest.mark.parametrize("dims", [2, 4])
 def test_example_by_example(dims: int) -> None:
     x = [reftorch.randn(3, 2, 2, 5, 4) for _ in range(3)]

@@ -24,7 +24,8 @@ def _by_ops(
     grad: Any, query: Any, key: Any, value: Any, is_causal: bool, attn_mask: Any, scale: float | None
 ) -> tuple[Any, Any, Any]:
     """The gradients of query (B, H, L, E), key and value (B, G, S, E), with all weights in memory."""
-    factor = query.shape[-1] ** -0.5 if scale is None else scale
+    # Heads without elements have gradients without elements, whatever the factor is.
+    factor = max(query.shape[-1], 1) ** -0.5 if scale is None else scale
     groups = key.shape[1]
     if groups != query.shape[1]:
         key, value = (_fn.repeat_interleave(t, query.shape[1] // groups, 1) for t in (key, value))
