@@ -204,9 +204,9 @@ test-browser: stubs $(STAMPS)/book $(STAMPS)/browser ## the course in a real bro
 SANITIZER_LIBS = $(foreach lib,asan ubsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))
 SANITIZED = env LD_PRELOAD='$(SANITIZER_LIBS)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
     UBSAN_OPTIONS=print_stacktrace=1 REFTORCH_BUILD=sanitize PYTHONMALLOC=malloc
-# Left out: tests that start or build other programs (debuggers, notebooks, environments, the walk-through), the examples
-# of the README, which show the default build with its simulated GPU, and forks while other threads allocate: in the
-# child, the address sanitizer of gcc 12 may wait forever for a lock of its own allocator.
+# Left out: tests that start or build other programs (debuggers, notebooks, environments, the walk-through), and the
+# examples of the README, which show the default build with its simulated GPU. Forks while other threads allocate are left
+# out, too: in the child, the address sanitizer of gcc 12 may wait forever for a lock of its own allocator.
 FORKS_WITH_THREADS := $(addprefix --deselect=tests/native/test_parallel.py::, \
     test_a_child_begins_with_one_thread_and_may_ask_for_more test_a_fork_while_other_threads)
 sanitize: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## run the tests on an address- and undefined-behaviour-sanitizer build

@@ -94,7 +94,7 @@ def install() -> None:
 
     def with_our_finder(name: str) -> dict[str, Any]:
         data = {**get_preparation_data(name), "reftorch": _InstallOnArrival()}
-        # The server would import the main module, which says torch, and the server cannot be given the finder. Its
+        # The server would import the main module, which imports torch, and the server cannot be given the finder. Its
         # children get the finder first, and then import the main module themselves.
         if name == _NAME_OF_FORKSERVER:
             data.pop("init_main_from_path", None)

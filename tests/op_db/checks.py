@@ -221,7 +221,7 @@ def _run_with_out(
 
 
 def _as_tuple(result: Any) -> tuple[Any, ...]:
-    # `tuple(result)` asks for the length up to Python 3.13 only, so the number of torch's answers would differ.
+    # Up to Python 3.13, `tuple(result)` asks for the length, too, which would be one more answer of torch.
     return (*result,) if isinstance(result, (list, tuple)) else (result,)
 
 

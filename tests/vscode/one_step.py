@@ -63,9 +63,5 @@ def follow_one_step(window: Window, server: Server) -> None:
     stop_in_the_kernel(window)
     stop_in_backward(window)
     window.picture(PICTURE)
-    window.open(LOOPS_FILE, COMBINE_LINE)
-    window.press("F9")  # the breakpoint is gone: the loop runs once for each channel
-    window.press("F5")
-    window.until(lambda: not window.call_stack(), "the end of both sessions")
-    window.until(lambda: not server.debuggers(), "no process of the session is left")
+    window.run_to_the_end(LOOPS_FILE, COMBINE_LINE)  # the loop runs once for each channel
     window.page.set_viewport_size(before)

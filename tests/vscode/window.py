@@ -168,6 +168,14 @@ class Window:
         self.page.select_option(".start-debug-action-item select", label=configuration)
         self.press("F5")
 
+    def run_to_the_end(self, file: str, line: int) -> None:
+        """Take away a breakpoint, and let the program run until both sessions and all their processes have ended."""
+        self.open(file, line)
+        self.press("F9")
+        self.press("F5")
+        self.until(lambda: not self.call_stack(), "the end of both sessions")
+        self.until(lambda: not self._server.debuggers(), "no process of the session is left")
+
     def watch(self, expression: str) -> None:
         """Add an expression to those that the editor evaluates at each stop."""
         pane = self.page.locator(".pane", has=self.page.locator('[aria-label="Watch Section"]'))

@@ -62,8 +62,8 @@ def test_errors_are_those_of_torch(case: str, real_torch: ModuleType) -> None:
     check_error(ERRORS[case], real_torch, OWN_WORDS.get(case))
 
 
-# PyTorch raises this error, too. Python writes its message, and versions of Python write other words. So the answer
-# of torch is not stored.
+# PyTorch raises ZeroDivisionError, too. The message is Python's own and differs between versions of Python, so the
+# messages are not compared.
 def test_no_groups_divide_by_zero() -> None:
     with pytest.raises(ZeroDivisionError):
         reftorch.nn.functional.group_norm(X(reftorch), 0)
