@@ -57,6 +57,18 @@ def host(request: pytest.FixtureRequest) -> Iterator[Host]:
         host.close()
 
 
+@pytest.fixture
+def host_beside_a_useless_gdb(tmp_path: Path) -> Iterator[Host]:
+    """A host whose PATH begins with a gdb that fails, as an old gdb of the system does on a new processor."""
+    (tmp_path / "gdb").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "gdb").chmod(0o755)
+    host = Host("env", f"PATH={tmp_path}:{os.environ['PATH']}")
+    try:
+        yield host
+    finally:
+        host.close()
+
+
 def frame_of(session: Hosted, stopped: dict[str, Any]) -> dict[str, Any]:
     return session.frames(stopped["threadId"], 1)[0]
 
@@ -261,10 +273,10 @@ def let_go(python: Hosted, gdb: Hosted, thread: int) -> None:
 @needs_node
 @drives("Python + C++: attach to a worker of a DataLoader")
 def test_both_languages_in_two_workers_at_once(
-    host: Host, waiting_workers: tuple[subprocess.Popen[str], list[int]]
+    host_beside_a_useless_gdb: Host, waiting_workers: tuple[subprocess.Popen[str], list[int]]
 ) -> None:
     """The picker offers the workers, each gets a pair of sessions, and both stand in the kernel at the same time."""
-    program, pids = waiting_workers
+    host, (program, pids) = host_beside_a_useless_gdb, waiting_workers
     host.tell(pick="reftorch-debug.pickWorker")
     offered = {item["description"]: item["label"] for item in host.wait_for("offered")}
     host.wait_for("picked")

@@ -3,6 +3,7 @@
 //
 // Two types of debug configuration: `reftorch`, Python and C++ in one process by one click, and `reftorch-gdb`, C++ only.
 // And a kernel for notebooks, in notebook.js.
+const path = require("path");
 const vscode = require("vscode");
 const { GdbAdapter, findGdb } = require("./gdb");
 const { offerKernel } = require("./notebook");
@@ -24,6 +25,13 @@ async function nativeAdapter(session) {
     if (waiting) waiting.reject(error);
     throw error; // the editor shows it
   }
+}
+
+// debugpy gets into a running process by the first gdb on the PATH. The folder of our gdb is put before the others, because
+// an old gdb of the system may end the process, as gdb 13 does on a processor with AMX (see core/find_gdb.py).
+function environmentOfDebugpy({ gdb, processId }) {
+  if (!processId || !gdb || !path.isAbsolute(gdb)) return process.env;
+  return { ...process.env, PATH: [path.dirname(gdb), process.env.PATH].join(path.delimiter) };
 }
 
 function pythonAdapter(session) {
@@ -49,7 +57,10 @@ function pythonAdapter(session) {
     warn: (text) => vscode.window.showWarningMessage(text),
   });
   if (connect) adapter.connect(connect.host || "127.0.0.1", connect.port);
-  else adapter.spawn([python].flat()[0], ["-Xfrozen_modules=off", "-m", "debugpy.adapter"], {});
+  else {
+    const env = environmentOfDebugpy(session.configuration);
+    adapter.spawn([python].flat()[0], ["-Xfrozen_modules=off", "-m", "debugpy.adapter"], { env });
+  }
   return new vscode.DebugAdapterInlineImplementation(adapter);
 }
 

@@ -12,11 +12,13 @@ import errno
 import importlib.util
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -29,8 +31,9 @@ REBUILD = (
     if IS_CHECKOUT
     else ("pip install --force-reinstall reftorch",)
 )
-OLDEST_GDB = 12  # this version reads gcc 12's debug information, and has the Python API that our printers use
-OLDEST_DAP_GDB = 14
+# The search for a gdb. Its file is run by path, because `import reftorch` may fail.
+finder = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("find_gdb.py"))))
+OLDEST_GDB, OLDEST_DAP_GDB = finder.MINIMUM[0], finder.MINIMUM_FOR_DAP[0]
 PATIENCE = 240  # seconds for one trial, which takes about two seconds on an idle machine
 
 
@@ -90,39 +93,20 @@ def places() -> dict[str, str]:
     return {place: path for place, path in found.items() if os.path.exists(path)}
 
 
-def gdb_version(gdb: str) -> int | None:
-    said = first_line(gdb, "--version")
-    found = re.search(r"(\d+)\.\d+", said) if said else None
-    return int(found[1]) if found else None
-
-
-def objection(gdb: str) -> str | None:
-    """Return why our tools cannot use this gdb, or None if they can."""
-    version = gdb_version(gdb)
-    if version is None:
-        return "does not start"
-    if version < OLDEST_GDB:
-        return f"is version {version}, older than {OLDEST_GDB}"
-    if first_line(gdb, "-nx", "-batch", "-ex", "python print('python')") != "python":
-        return f"is version {version} without Python, in which our printers run"
-    return None
-
-
 def check_gdb() -> Iterator[Check]:
     """Report the gdbs of this machine. `check_stops` tries those that are suitable."""
     speaks_dap = usable = False
     for place, gdb in places().items():
-        problem = objection(gdb)
-        if problem is None:
-            version = gdb_version(gdb) or 0
-            usable, speaks_dap = True, speaks_dap or version >= OLDEST_DAP_GDB
-            dap = "speaks DAP" if version >= OLDEST_DAP_GDB else "no DAP"
-            yield Check("ok", "gdb", f"{place}: {version}, {dap} ({gdb})")
+        found = finder.probe(gdb)  # the reason if it is not suitable
+        if not isinstance(found, str):
+            usable, speaks_dap = True, speaks_dap or found.speaks_dap
+            dap = "speaks DAP" if found.speaks_dap else "no DAP"
+            yield Check("ok", "gdb", f"{place}: {found.version[0]}, {dap} ({gdb})")
         elif place == "first on PATH":
             first = "notebooks and VS Code pass it over; in a terminal say .venv/bin/gdb, or change PATH"
-            yield Check("warn", "gdb", f"{gdb}, the first on PATH, {problem}", (first,))
+            yield Check("warn", "gdb", f"{gdb}, the first on PATH, {found}", (first,))
         else:
-            yield Check("warn", "gdb", f"{place}: {gdb} {problem}", (LAB,))
+            yield Check("warn", "gdb", f"{place}: {gdb} {found}", (LAB,))
     mends = (LAB, "or: sudo apt install gdb")
     if not usable:
         yield Check("fail", "gdb", f"none of version {OLDEST_GDB} or newer with Python", mends)
@@ -229,7 +213,7 @@ COMMANDS = ("rt-op mul", "continue", "print iter", "rt-bt", "detach")
 def check_stops() -> Iterator[Check]:
     """With each suitable gdb: attach to a child, stop in a kernel, read a tensor and both stacks, and detach."""
     for place, gdb in places().items():
-        if objection(gdb) is None:
+        if not isinstance(finder.probe(gdb), str):
             yield try_stop(place, gdb)
 
 

@@ -15,9 +15,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-MINIMUM = (12, 0)
+MINIMUM = (12, 0)  # this version reads gcc 12's debug information, and has the Python API that our printers use
 MINIMUM_FOR_DAP = (14, 1)
-PROBE = "python print('python', __import__('sys').version_info[0])"
+# The second command needs a process. It writes a vector register of x86; other processors have none of this name, and
+# say so. Where no process may be traced, it says so, too, and whoever attaches explains this better.
+PROBE = ("python print('python', __import__('sys').version_info[0])", "starti", "set var $ymm0.v8_int32[0] = 1")
+# gdb 13 (Debian 12) does not know the large registers of processors with AMX (Intel's servers since 2023). It cannot write
+# the registers back after a call into the process, and the process dies.
+REGISTERS_NOT_WRITTEN = "Couldn't write extended state"
 
 
 class Gdb(NamedTuple):
@@ -45,7 +50,8 @@ def gdb_environment() -> dict[str, str]:
 @lru_cache
 def probe(path: str) -> Gdb | str:
     """Return the gdb at `path`, or the reason why it is not suitable."""
-    command = [path, "-nx", "-batch", "-ex", "show version", "-ex", PROBE]
+    commands = [word for line in ("show version", *PROBE) for word in ("-ex", line)]
+    command = [path, "-nx", "-batch", *commands, shutil.which("true") or sys.executable]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=120, env=gdb_environment(), stdin=subprocess.DEVNULL
@@ -60,6 +66,8 @@ def probe(path: str) -> Gdb | str:
         return f"is version {version[0]}.{version[1]}, older than {MINIMUM[0]}"
     if "python 3" not in done.stdout:
         return "was built without Python"
+    if REGISTERS_NOT_WRITTEN in done.stderr:
+        return f"is version {version[0]}.{version[1]}, which cannot write the registers of this processor"
     return Gdb(path, version)
 
 

@@ -6,6 +6,8 @@ Left out: gdb itself.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,10 +24,10 @@ def _forget() -> Iterator[None]:
     probe.cache_clear()
 
 
-def fake_gdb(folder: Path, version: str, python: bool = True) -> str:
+def fake_gdb(folder: Path, version: str, python: bool = True, complains: str = "") -> str:
     says = f"GNU gdb (Test) {version}\n" + ("python 3\n" if python else "")
     path = folder / f"gdb-{version}"
-    path.write_text(f"#!/bin/sh\nprintf '{says}'\n")
+    path.write_text(f"#!/bin/sh\nprintf '{says}'\ncat >&2 <<END\n{complains}\nEND\n")
     path.chmod(0o755)
     return str(path)
 
@@ -52,6 +54,32 @@ def test_dap_needs_a_newer_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert find_gdb().path == old
     with pytest.raises(GdbNotFound, match=r"gdb-13.1 is version 13.1, which has no -i=dap"):
         find_gdb(dap=True)
+
+
+def test_one_that_cannot_write_the_registers_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As Debian 12's gdb on a processor with AMX, where its first call into a process would end the process."""
+    old = fake_gdb(tmp_path, "13.1", complains="Couldn't write extended state status: Bad address.")
+    new = fake_gdb(tmp_path, "18.1", complains="ptrace: Operation not permitted.")
+    only(monkeypatch, old, new)
+    assert find_gdb() == Gdb(new, (18, 1))
+    assert probe(old) == "is version 13.1, which cannot write the registers of this processor"
+
+
+def test_the_registers_of_a_process_are_written() -> None:
+    """The commands of the probe are understood by the gdb that is chosen."""
+    commands = [word for line in finder.PROBE for word in ("-ex", line)]
+    command = [find_gdb().path, "-nx", "-batch", *commands, "-ex", "print $ymm0.v8_int32[0]", sys.executable]
+    done = subprocess.run(command, capture_output=True, text=True, env=gdb_environment(), check=False)
+    assert "$1 = 1" in done.stdout or " avx " not in Path("/proc/cpuinfo").read_text(), done.stdout + done.stderr
+
+
+def test_init_warns_of_a_gdb_that_cannot_write_the_registers() -> None:
+    init = Path(finder.__file__).parents[1] / "gdb" / "init.py"
+    for path in finder.candidates():
+        command = [path, "-nx", "-q", "-batch", "-x", str(init)]
+        done = subprocess.run(command, capture_output=True, text=True, env=gdb_environment(), check=False)
+        warns = "cannot write the registers of this processor" in done.stdout
+        assert warns == ("cannot write the registers" in str(probe(path))), path
 
 
 def test_without_python_inside_it_will_not_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -49,6 +49,20 @@ def quietly(command):
         return ""
 
 
+# What core/find_gdb.py finds by a trial. Here it is told to those who start a gdb in a terminal.
+ENDS_PROCESSES = """\
+warning: this gdb, version {version}, cannot write the registers of this processor (AMX). A call into the process ends the
+process, and `rt-bt` makes one. Take a newer gdb, for example the one of the environment: .venv/bin/gdb"""
+LAST_WITHOUT_AMX = 13
+
+
+def warn_if_calls_end_the_process():
+    with open("/proc/cpuinfo") as f:
+        has_amx = " amx_tile" in f.read()
+    if has_amx and int(gdb.VERSION.partition(".")[0]) <= LAST_WITHOUT_AMX:
+        print(ENDS_PROCESSES.format(version=gdb.VERSION))
+
+
 def apply():
     _soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # no core file if gdb crashes
@@ -67,3 +81,4 @@ def apply():
             quietly("unset environment " + name)
     for pattern in SKIPPED_FUNCTIONS:
         quietly("skip -rfu " + pattern)
+    warn_if_calls_end_the_process()
