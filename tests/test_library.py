@@ -141,7 +141,7 @@ def printed_schemas_of_ops(t):
         "s1(Tensor x, Tensor? y, Tensor[] z, Tensor?[] w, int n=1, float f=2.0, bool b=False, str s='a') -> Tensor",
         "s2(Tensor(a!) x, SymInt n, SymInt[] ns, *, ScalarType? dtype=None, Device? device=None) -> ()",
         "s3.over(Tensor(a) x, int[2] k=[1, 2], Scalar alpha=1) -> (Tensor(a), Tensor[])",
-        "s4(Tensor(a0!) x, Tensor(a1!)[] y, float[]? f=None) -> Tensor out",
+        "s4(Tensor(a0!) x, Tensor(a1!)[] y, Scalar[] c, float[]? f=None) -> Tensor out",
     ]
     printed = [lib.define(text) for text in texts]
     found = [
@@ -149,6 +149,16 @@ def printed_schemas_of_ops(t):
     ]
     lib._destroy()
     return printed, found, hasattr(t.ops.testlib, "s1")
+
+
+@program
+def a_kernel_that_takes_and_gives_numbers(t):
+    lib = t.library.Library("testlib", "FRAGMENT")
+    lib.define("scaled(Tensor x, Scalar[] factors) -> Scalar[]")
+    lib.impl("scaled", lambda x, factors: [x.item() * factor for factor in factors], "CompositeImplicitAutograd")
+    found = t.ops.testlib.scaled(t.tensor(3), [2, 0.5, True])
+    lib._destroy()
+    return found
 
 
 @program

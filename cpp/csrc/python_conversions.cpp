@@ -247,6 +247,13 @@ IValue unpack_argument(TypeKind type, int list_size, PyObject* obj) {
       }
       return IValue(std::move(values));
     }
+    case TypeKind::ScalarList: {
+      std::vector<c10::Scalar> values;
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(obj); i++) {
+        values.push_back(unpack_scalar(PySequence_Fast_GET_ITEM(obj, i)));
+      }
+      return IValue(std::move(values));
+    }
     case TypeKind::BoolList: {
       std::vector<bool> values;
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(obj); i++) {
@@ -272,6 +279,10 @@ static PyObject* wrap_list(const List& list, Wrap wrap) {
   return tuple;
 }
 
+static PyObject* wrap_scalar(const c10::Scalar& value) {
+  return wrap_ivalue(IValue(value), TypeKind::Scalar);
+}
+
 PyObject* wrap_ivalue(IValue value, TypeKind type) {
   switch (value.tag()) {
     case IValue::Tag::None: return Py_NewRef(Py_None);
@@ -293,6 +304,7 @@ PyObject* wrap_ivalue(IValue value, TypeKind type) {
     case IValue::Tag::IntList: return wrap_list(value.toIntList(), PyLong_FromLongLong);
     case IValue::Tag::DoubleList: return wrap_list(value.toDoubleList(), PyFloat_FromDouble);
     case IValue::Tag::BoolList: return wrap_list(value.toBoolList(), PyBool_FromLong);
+    case IValue::Tag::ScalarList: return wrap_list(value.toScalarList(), wrap_scalar);
     case IValue::Tag::TensorList: return wrap_list(value.toTensorVector(), THPVariable_Wrap);
     case IValue::Tag::Generator: return wrap_generator(value.toGenerator());
   }

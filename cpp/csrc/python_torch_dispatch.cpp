@@ -115,6 +115,7 @@ static bool fits(const at::Argument& ret, PyObject* obj) {
     case TypeKind::IntList: return is_sequence_of(obj, is_index);
     case TypeKind::FloatList: return is_sequence_of(obj, is_float);
     case TypeKind::BoolList: return is_sequence_of(obj, [](PyObject* item) { return PyBool_Check(item) != 0; });
+    case TypeKind::ScalarList: return is_sequence_of(obj, is_python_number);
     case TypeKind::TensorList: return is_sequence_of(obj, [](PyObject* item) { return THPVariable_Check(item); });
     case TypeKind::OptionalTensorList:
       return is_sequence_of(obj, [](PyObject* item) { return item == Py_None || THPVariable_Check(item); });

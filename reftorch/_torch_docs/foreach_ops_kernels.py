@@ -56,8 +56,8 @@ _foreach(
     RAISES,
     "    ord: the order of the norm, as in :func:`torch.linalg.vector_norm`.\n    dtype: the dtype of the result.\n",
 )
-SECOND = "    other: a list of as many tensors, a number, or a tensor that holds one number.\n"
-BOUND = "    other: a list of as many tensors, or a number.\n"
+SECOND = "    other: a list of as many tensors or numbers, a number, or a tensor that holds one number.\n"
+BOUND = "    other: a list of as many tensors or numbers, or a number.\n"
 _foreach("add", "Return the sums of the tensors in a list and others.", "[torch.ones(2)], 2.0", "(tensor([3., 3.]),)",
          args=SECOND + "    alpha: the factor of ``other``.\n")  # fmt: skip
 _foreach("sub", "Return the differences of the tensors in a list and others.", "[torch.ones(2)], 2.0",
@@ -73,8 +73,14 @@ for name in ("clamp_max", "minimum"):
     _foreach(name, "Return the smaller one of each element of the tensors in a list and of others.",
              "[torch.tensor([1.0, 3.0])], 2.0", "(tensor([1., 2.]),)", args=BOUND)  # fmt: skip
 _foreach("pow", "Return powers of the tensors in a list, or of one number.", "[torch.tensor([3.0])], 2.0",
-         "(tensor([9.]),)", args="    exponent: a list of as many tensors, or a number.\n")  # fmt: skip
-TWO = "    tensor1: a list of as many tensors.\n    tensor2: a list of as many tensors.\n    value: the factor.\n"
+         "(tensor([9.]),)", args="    exponent: a list of as many tensors or numbers, or a number.\n")  # fmt: skip
+TWO = """\
+    tensor1: a list of as many tensors.
+    tensor2: a list of as many tensors.
+    value: the factor.
+    scalars: in place of ``value``, a factor for each tensor: a list of numbers, or a tensor of one dimension on the CPU
+        that does not require a gradient.
+"""
 _foreach("addcmul", "Return ``x + value * tensor1 * tensor2`` of the tensors in lists.",
          "[torch.ones(2)], [torch.ones(2)], [torch.ones(2)], 2.0", "(tensor([3., 3.]),)", args=TWO)  # fmt: skip
 _foreach("addcdiv", "Return ``x + value * tensor1 / tensor2`` of the tensors in lists.",
@@ -84,5 +90,6 @@ _foreach(
     "Return the tensors in a list, moved towards those of a second list.",
     "[torch.zeros(2)], [torch.ones(2)], 0.25",
     "(tensor([0.2500, 0.2500]),)",
-    args="    tensors1: the list of the ends.\n    weight: the part of the way, a number or a list of tensors.\n",
+    args="    tensors1: the list of the ends.\n"
+    "    weight: the part of the way, a number or a list of tensors or numbers.\n",
 )

@@ -32,7 +32,8 @@ UNINITIALIZED = ("empty", "new_empty")
 # Calls that the default device does not move: factories that take no device in torch or not by that name, and a row
 # that asks for the CPU by name.
 STAY_ON_CPU = ("range.step", "normal.float_float", "to.device")
-# Rows whose calls ask for CPU tensors: the indices of tensor_split and the lengths of sequences are read by the host.
+# Rows whose calls ask for CPU tensors: the host reads the indices of tensor_split, the lengths of sequences and the
+# factors of lists.
 ON_THE_CPU = {
     "tensor_split.tensor_indices_or_sections": "to be on cpu",
     **{f"{op}.data": "batch_sizes must be a 1D CPU int64 tensor" for op in ("rnn_tanh", "rnn_relu", "gru", "lstm")},
@@ -40,6 +41,7 @@ ON_THE_CPU = {
         ("_pack_padded_sequence", "_pack_padded_sequence_backward", "_pad_packed_sequence"),
         "'lengths' argument should be a 1D CPU int64 tensor",
     ),
+    **dict.fromkeys(("_foreach_addcmul.Tensor", "_foreach_addcdiv.Tensor"), "Expected scalars to be on CPU"),
 }
 MISSING = re.compile(r"Could not run 'aten::[\w.]+' with arguments from the 'CUDA' backend")
 NO_DTYPE = re.compile(r'"\w+" not implemented for \'\w+\'')

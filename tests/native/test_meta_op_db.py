@@ -29,7 +29,7 @@ DEPENDS_ON_ELEMENTS = {
          "_pack_padded_sequence", "_pack_padded_sequence_backward", "_pad_packed_sequence",
          "linspace.Tensor_Tensor",
          "linspace.Tensor_Scalar", "linspace.Scalar_Tensor", "logspace.Tensor_Tensor", "logspace.Tensor_Scalar",
-         "logspace.Scalar_Tensor"],
+         "logspace.Scalar_Tensor", "_foreach_addcmul.Tensor", "_foreach_addcdiv.Tensor"],
         RuntimeError,
     ),
 }  # fmt: skip

@@ -1,7 +1,6 @@
 """Functions of lists of tensors.
 
 Mirrors: torch/testing/_internal/common_methods_invocations.py (foreach_unary_op_db, foreach_binary_op_db, ...)
-Leaves out: lists of numbers.
 """
 
 from collections.abc import Iterator
@@ -21,6 +20,21 @@ def lists(count: int, *more: Any, low: float | None = None, **options: Any) -> A
         yield Sample((*([one[0]] for one in values), *more), options)
 
     return samples
+
+
+def with_numbers(count: int, numbers: tuple[float, ...] = (2, 0.5, -1), low: float | None = None) -> Any:
+    """``count`` lists of tensors, then one list with a number for each tensor."""
+
+    def samples(make: Inputs) -> Iterator[Sample]:
+        yield Sample((*([make(*shape, low=low) for shape in SHAPES] for _ in range(count)), list(numbers)))
+        yield Sample((*([make(2, 3, low=low)] for _ in range(count)), [numbers[0]]))
+
+    return samples
+
+
+def with_numbers_in_a_tensor(make: Inputs) -> Iterator[Sample]:
+    values = [[make(*shape, low=1.0) for shape in SHAPES] for _ in range(3)]
+    yield Sample((*values, make.of(2, 3, -1, dtype="int64")))
 
 
 def with_a_tensor(low: float | None = None, **options: Any) -> Any:
@@ -59,6 +73,15 @@ ROWS = [
     row("_foreach_pow.Scalar", lists(1, 2)),
     row("_foreach_pow.List", lists(2, low=1.0)),
     row("_foreach_pow.ScalarAndTensor", scalar_and_list),
+    *(row(f"_foreach_{name}.ScalarList", with_numbers(1)) for name in ("add", "sub", "mul", "div")),
+    *(row(f"_foreach_{name}.ScalarList", with_numbers(1)) for name in ("clamp_min", "clamp_max", "maximum", "minimum")),
+    row("_foreach_pow.ScalarList", with_numbers(1, (2, 0.5, 3), low=1.0)),
+    row("_foreach_addcmul.ScalarList", with_numbers(3)),
+    row("_foreach_addcdiv.ScalarList", with_numbers(3, low=1.0), torch_gradient=False),
+    row("_foreach_lerp.ScalarList", with_numbers(2)),
+    # torch has no derivative of these two overloads.
+    row("_foreach_addcmul.Tensor", with_numbers_in_a_tensor, torch_gradient=False),
+    row("_foreach_addcdiv.Tensor", with_numbers_in_a_tensor, torch_gradient=False),
     row("_foreach_addcmul.Scalar", lists(3, 2)),
     row("_foreach_addcdiv.Scalar", lists(3, 2, low=1.0), torch_gradient=False),
     row("_foreach_lerp.Scalar", lists(2, 0.25)),

@@ -21,7 +21,7 @@ struct TypeName {
 constexpr TypeKind kNoList = TypeKind::Generator;
 constexpr TypeName kTypeNames[] = {
     {"Tensor", TypeKind::Tensor, TypeKind::TensorList},
-    {"Scalar", TypeKind::Scalar, kNoList},
+    {"Scalar", TypeKind::Scalar, TypeKind::ScalarList},
     {"int", TypeKind::Int, TypeKind::IntList},
     {"SymInt", TypeKind::Int, TypeKind::IntList},
     {"float", TypeKind::Float, TypeKind::FloatList},

@@ -22,6 +22,7 @@ enum class TypeKind : uint8_t {
   IntList,
   FloatList,
   BoolList,
+  ScalarList,
   TensorList,
   OptionalTensorList,
   ScalarType,

@@ -20,8 +20,9 @@ void IValue::report_kind(const char* expected) const {
 }
 
 const char* IValue::tagKind() const {
-  static const char* const names[] = {"float",  "int", "int",   "bool",    "Device", "None",     "Tensor",
-                                      "Tensor", "str", "int[]", "float[]", "bool[]", "Tensor[]", "Generator"};
+  static const char* const names[] = {"float",   "int",    "int",      "bool",     "Device",
+                                      "None",    "Tensor", "Tensor",   "str",      "int[]",
+                                      "float[]", "bool[]", "Scalar[]", "Tensor[]", "Generator"};
   return names[static_cast<int>(tag_)];
 }
 

@@ -58,6 +58,7 @@ class TORCH_API IValue final {
     IntList,
     DoubleList,
     BoolList,
+    ScalarList,
     TensorList,
     Generator
   };
@@ -101,6 +102,7 @@ class TORCH_API IValue final {
   IValue(DimVector list) : IValue(Tag::IntList, new BoxedValue<DimVector>(std::move(list))) {}
   IValue(std::vector<double> list) : IValue(Tag::DoubleList, new BoxedValue<std::vector<double>>(std::move(list))) {}
   IValue(std::vector<bool> list) : IValue(Tag::BoolList, new BoxedValue<std::vector<bool>>(std::move(list))) {}
+  IValue(std::vector<Scalar> list) : IValue(Tag::ScalarList, new BoxedValue<std::vector<Scalar>>(std::move(list))) {}
   // Undefined elements are allowed, for `Tensor?[]` in a schema.
   IValue(std::vector<Tensor> list) : IValue(Tag::TensorList, new BoxedValue<std::vector<Tensor>>(std::move(list))) {}
   IValue(TensorList list) : IValue(list.vec()) {}
@@ -216,6 +218,9 @@ class TORCH_API IValue final {
   }
   const std::vector<bool>& toBoolList() const {
     return boxed<std::vector<bool>>(Tag::BoolList, "bool[]");
+  }
+  const std::vector<Scalar>& toScalarList() const {
+    return boxed<std::vector<Scalar>>(Tag::ScalarList, "Scalar[]");
   }
   const std::vector<Tensor>& toTensorVector() const {
     return boxed<std::vector<Tensor>>(Tag::TensorList, "Tensor[]");

@@ -3,8 +3,8 @@
 // Functions of lists of tensors: one call from Python does the work of a loop over the tensors. Optimizers use these
 // functions, because the tensors of a network are many and often small, so the calls take longer than the arithmetic.
 // Every function here is a loop over the op for one tensor, as PyTorch's functions are on the CPU; autograd records
-// those ops. Left out: the overloads that take a list of numbers, because schemas have no such type, and the functions
-// that no optimizer calls.
+// those ops. Left out: the functions that no optimizer calls, and out=. The file is more than 500 lines long because
+// each op has up to four overloads, and each overload has a form in place.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
@@ -17,21 +17,29 @@ namespace reftorch::at::native {
 
 using TensorVector = std::vector<Tensor>;
 
+// One number for each tensor of a list.
+using ScalarList = ArrayRef<Scalar>;
+
 // The result of a function that changes its first list in place. Its schema says `-> ()`.
 using NoResult = std::tuple<>;
 
 // --- loops -----------------------------------------------------------------------------------------------------------
 
+static void check_same_length(TensorList first, TensorList other) {
+  TORCH_CHECK(first.size() == other.size(), "Tensor lists must have the same number of tensors, got ", first.size(),
+              " and ", other.size());
+}
+static void check_same_length(TensorList first, ScalarList scalars) {
+  TORCH_CHECK(first.size() == scalars.size(), "Tensor list must have same number of elements as scalar list.");
+}
+
 template <typename... Lists>
 static void check_foreach_api_restrictions(TensorList first, const Lists&... others) {
   TORCH_CHECK(!first.empty(), "Tensor list must have at least one tensor.");
-  (..., [&] {
-    TORCH_CHECK(first.size() == others.size(), "Tensor lists must have the same number of tensors, got ", first.size(),
-                " and ", others.size());
-  }());
+  (check_same_length(first, others), ...);
 }
 
-// Returns the list of `function(self[i], others[i]...)`.
+// Returns the list of `function(self[i], others[i]...)`. The others are lists of tensors or of numbers.
 template <typename Function, typename... Lists>
 static TensorVector foreach_map(const Function& function, TensorList self, const Lists&... others) {
   check_foreach_api_restrictions(self, others...);
@@ -59,6 +67,23 @@ static const Tensor& checked_scalar_tensor(const Tensor& other) {
   TORCH_CHECK(other.dim() == 0 && other.numel() == 1, "scalar tensor expected to be 0 dim but it has ", other.dim(),
               " dimensions and ", other.numel(), " elements.");
   return other;
+}
+
+// The numbers in a tensor of one dimension, one for each of `length` tensors.
+static std::vector<Scalar> convert_tensor_to_scalar_list(const Tensor& scalars, size_t length) {
+  TORCH_CHECK(scalars.device().is_cpu(), "Expected scalars to be on CPU, got ", scalars.device(), " instead.");
+  TORCH_CHECK(scalars.is_contiguous(), "Expected scalars to be contiguous.");
+  TORCH_CHECK(scalars.dim() == 1, "Expected packed scalar Tensor to be of dimension 1. Got ", scalars.dim(),
+              " instead.");
+  TORCH_CHECK(scalars.numel() == static_cast<int64_t>(length), "Expected length of scalars to match input of length ",
+              length, " but got ", scalars.numel(), " instead.");
+  TORCH_CHECK(!(c10::GradMode::is_enabled() && scalars.requires_grad()),
+              "No gradient is computed for the argument 'scalars', but it requires grad. Pass scalars.detach().");
+  std::vector<Scalar> numbers;
+  for (size_t i = 0; i < length; i++) {
+    numbers.push_back(at::select(scalars, 0, static_cast<int64_t>(i)).item());
+  }
+  return numbers;
 }
 
 // --- one list --------------------------------------------------------------------------------------------------------
@@ -119,7 +144,7 @@ static NoResult foreach_copy_(TensorList self, TensorList src, bool non_blocking
   return foreach_apply([&](Tensor& t, const Tensor& source) { at::copy_(t, source, non_blocking); }, self, src);
 }
 
-// --- a list and a number, a tensor that holds one number, or a second list -------------------------------------------
+// --- a list and a number, a tensor that holds one number, a second list, or a list of numbers ------------------------
 
 // A number as a tensor that counts as a Python number in type promotion. It is made once for the whole list.
 static Tensor foreach_number(const Scalar& scalar) {
@@ -146,6 +171,12 @@ static TensorVector foreach_add_scalar(TensorList self, const Scalar& scalar) {
 static NoResult foreach_add_scalar_(TensorList self, const Scalar& scalar) {
   return foreach_apply([b = foreach_number(scalar)](Tensor& a) { at::add_(a, b); }, self);
 }
+static TensorVector foreach_add_scalar_list(TensorList self, ScalarList scalars) {
+  return foreach_map([](const Tensor& a, const Scalar& b) { return at::add(a, b); }, self, scalars);
+}
+static NoResult foreach_add_scalar_list_(TensorList self, ScalarList scalars) {
+  return foreach_apply([](Tensor& a, const Scalar& b) { at::add_(a, b); }, self, scalars);
+}
 
 static TensorVector foreach_sub_list(TensorList self, TensorList other, const Scalar& alpha) {
   return foreach_map([&](const Tensor& a, const Tensor& b) { return at::sub(a, b, alpha); }, self, other);
@@ -158,6 +189,12 @@ static TensorVector foreach_sub_scalar(TensorList self, const Scalar& scalar) {
 }
 static NoResult foreach_sub_scalar_(TensorList self, const Scalar& scalar) {
   return foreach_apply([b = foreach_number(scalar)](Tensor& a) { at::sub_(a, b); }, self);
+}
+static TensorVector foreach_sub_scalar_list(TensorList self, ScalarList scalars) {
+  return foreach_map([](const Tensor& a, const Scalar& b) { return at::sub(a, b); }, self, scalars);
+}
+static NoResult foreach_sub_scalar_list_(TensorList self, ScalarList scalars) {
+  return foreach_apply([](Tensor& a, const Scalar& b) { at::sub_(a, b); }, self, scalars);
 }
 
 static TensorVector foreach_mul_list(TensorList self, TensorList other) {
@@ -180,6 +217,12 @@ static TensorVector foreach_mul_scalar(TensorList self, const Scalar& scalar) {
 static NoResult foreach_mul_scalar_(TensorList self, const Scalar& scalar) {
   return foreach_apply([b = foreach_number(scalar)](Tensor& a) { at::mul_(a, b); }, self);
 }
+static TensorVector foreach_mul_scalar_list(TensorList self, ScalarList scalars) {
+  return foreach_map([](const Tensor& a, const Scalar& b) { return at::mul(a, b); }, self, scalars);
+}
+static NoResult foreach_mul_scalar_list_(TensorList self, ScalarList scalars) {
+  return foreach_apply([](Tensor& a, const Scalar& b) { at::mul_(a, b); }, self, scalars);
+}
 
 static TensorVector foreach_div_list(TensorList self, TensorList other) {
   return foreach_map([](const Tensor& a, const Tensor& b) { return at::div(a, b); }, self, other);
@@ -200,6 +243,12 @@ static TensorVector foreach_div_scalar(TensorList self, const Scalar& scalar) {
 }
 static NoResult foreach_div_scalar_(TensorList self, const Scalar& scalar) {
   return foreach_apply([b = foreach_number(scalar)](Tensor& a) { at::div_(a, b); }, self);
+}
+static TensorVector foreach_div_scalar_list(TensorList self, ScalarList scalars) {
+  return foreach_map([](const Tensor& a, const Scalar& b) { return at::div(a, b); }, self, scalars);
+}
+static NoResult foreach_div_scalar_list_(TensorList self, ScalarList scalars) {
+  return foreach_apply([](Tensor& a, const Scalar& b) { at::div_(a, b); }, self, scalars);
 }
 
 // maximum with a number is clamp_min, and minimum is clamp_max, as in PyTorch. Of two lists, equal elements share the
@@ -240,6 +289,12 @@ static TensorVector foreach_clamp_min_scalar(TensorList self, const Scalar& scal
 static NoResult foreach_clamp_min_scalar_(TensorList self, const Scalar& scalar) {
   return foreach_apply([&](Tensor& a) { at::clamp_min_(a, scalar); }, self);
 }
+static TensorVector foreach_clamp_min_scalar_list(TensorList self, ScalarList scalars) {
+  return foreach_map([](const Tensor& a, const Scalar& b) { return at::clamp_min(a, b); }, self, scalars);
+}
+static NoResult foreach_clamp_min_scalar_list_(TensorList self, ScalarList scalars) {
+  return foreach_apply([](Tensor& a, const Scalar& b) { at::clamp_min_(a, b); }, self, scalars);
+}
 static TensorVector foreach_clamp_max_list(TensorList self, TensorList other) {
   return foreach_map([](const Tensor& a, const Tensor& b) { return at::clamp_max(a, b); }, self, other);
 }
@@ -251,6 +306,12 @@ static TensorVector foreach_clamp_max_scalar(TensorList self, const Scalar& scal
 }
 static NoResult foreach_clamp_max_scalar_(TensorList self, const Scalar& scalar) {
   return foreach_apply([&](Tensor& a) { at::clamp_max_(a, scalar); }, self);
+}
+static TensorVector foreach_clamp_max_scalar_list(TensorList self, ScalarList scalars) {
+  return foreach_map([](const Tensor& a, const Scalar& b) { return at::clamp_max(a, b); }, self, scalars);
+}
+static NoResult foreach_clamp_max_scalar_list_(TensorList self, ScalarList scalars) {
+  return foreach_apply([](Tensor& a, const Scalar& b) { at::clamp_max_(a, b); }, self, scalars);
 }
 
 static TensorVector foreach_pow_list(TensorList self, TensorList exponent) {
@@ -264,6 +325,12 @@ static TensorVector foreach_pow_scalar(TensorList self, const Scalar& exponent) 
 }
 static NoResult foreach_pow_scalar_(TensorList self, const Scalar& exponent) {
   return foreach_apply([&](Tensor& a) { at::pow_(a, exponent); }, self);
+}
+static TensorVector foreach_pow_scalar_list(TensorList self, ScalarList exponent) {
+  return foreach_map([](const Tensor& a, const Scalar& b) { return at::pow(a, b); }, self, exponent);
+}
+static NoResult foreach_pow_scalar_list_(TensorList self, ScalarList exponent) {
+  return foreach_apply([](Tensor& a, const Scalar& b) { at::pow_(a, b); }, self, exponent);
 }
 static TensorVector foreach_scalar_pow(const Scalar& self, TensorList exponent) {
   return foreach_map([&](const Tensor& b) { return at::pow(self, b); }, exponent);
@@ -279,6 +346,28 @@ static NoResult foreach_addcmul_(TensorList self, TensorList tensor1, TensorList
   const auto op = [&](Tensor& t, const Tensor& a, const Tensor& b) { at::addcmul_(t, a, b, value); };
   return foreach_apply(op, self, tensor1, tensor2);
 }
+static TensorVector foreach_addcmul_scalar_list(TensorList self, TensorList tensor1, TensorList tensor2,
+                                                ScalarList scalars) {
+  const auto op = [](const Tensor& t, const Tensor& a, const Tensor& b, const Scalar& value) {
+    return at::addcmul(t, a, b, value);
+  };
+  return foreach_map(op, self, tensor1, tensor2, scalars);
+}
+static NoResult foreach_addcmul_scalar_list_(TensorList self, TensorList tensor1, TensorList tensor2,
+                                             ScalarList scalars) {
+  const auto op = [](Tensor& t, const Tensor& a, const Tensor& b, const Scalar& value) {
+    at::addcmul_(t, a, b, value);
+  };
+  return foreach_apply(op, self, tensor1, tensor2, scalars);
+}
+static TensorVector foreach_addcmul_tensor(TensorList self, TensorList tensor1, TensorList tensor2,
+                                           const Tensor& scalars) {
+  return foreach_addcmul_scalar_list(self, tensor1, tensor2, convert_tensor_to_scalar_list(scalars, self.size()));
+}
+static NoResult foreach_addcmul_tensor_(TensorList self, TensorList tensor1, TensorList tensor2,
+                                        const Tensor& scalars) {
+  return foreach_addcmul_scalar_list_(self, tensor1, tensor2, convert_tensor_to_scalar_list(scalars, self.size()));
+}
 static TensorVector foreach_addcdiv(TensorList self, TensorList tensor1, TensorList tensor2, const Scalar& value) {
   const auto op = [&](const Tensor& t, const Tensor& a, const Tensor& b) { return at::addcdiv(t, a, b, value); };
   return foreach_map(op, self, tensor1, tensor2);
@@ -286,6 +375,28 @@ static TensorVector foreach_addcdiv(TensorList self, TensorList tensor1, TensorL
 static NoResult foreach_addcdiv_(TensorList self, TensorList tensor1, TensorList tensor2, const Scalar& value) {
   const auto op = [&](Tensor& t, const Tensor& a, const Tensor& b) { at::addcdiv_(t, a, b, value); };
   return foreach_apply(op, self, tensor1, tensor2);
+}
+static TensorVector foreach_addcdiv_scalar_list(TensorList self, TensorList tensor1, TensorList tensor2,
+                                                ScalarList scalars) {
+  const auto op = [](const Tensor& t, const Tensor& a, const Tensor& b, const Scalar& value) {
+    return at::addcdiv(t, a, b, value);
+  };
+  return foreach_map(op, self, tensor1, tensor2, scalars);
+}
+static NoResult foreach_addcdiv_scalar_list_(TensorList self, TensorList tensor1, TensorList tensor2,
+                                             ScalarList scalars) {
+  const auto op = [](Tensor& t, const Tensor& a, const Tensor& b, const Scalar& value) {
+    at::addcdiv_(t, a, b, value);
+  };
+  return foreach_apply(op, self, tensor1, tensor2, scalars);
+}
+static TensorVector foreach_addcdiv_tensor(TensorList self, TensorList tensor1, TensorList tensor2,
+                                           const Tensor& scalars) {
+  return foreach_addcdiv_scalar_list(self, tensor1, tensor2, convert_tensor_to_scalar_list(scalars, self.size()));
+}
+static NoResult foreach_addcdiv_tensor_(TensorList self, TensorList tensor1, TensorList tensor2,
+                                        const Tensor& scalars) {
+  return foreach_addcdiv_scalar_list_(self, tensor1, tensor2, convert_tensor_to_scalar_list(scalars, self.size()));
 }
 static TensorVector foreach_lerp_list(TensorList self, TensorList tensors1, TensorList weights) {
   const auto op = [](const Tensor& t, const Tensor& end, const Tensor& weight) { return at::lerp(t, end, weight); };
@@ -301,11 +412,20 @@ static TensorVector foreach_lerp_scalar(TensorList self, TensorList tensors1, co
 static NoResult foreach_lerp_scalar_(TensorList self, TensorList tensors1, const Scalar& weight) {
   return foreach_apply([&](Tensor& t, const Tensor& end) { at::lerp_(t, end, weight); }, self, tensors1);
 }
+static TensorVector foreach_lerp_scalar_list(TensorList self, TensorList tensors1, ScalarList weight) {
+  const auto op = [](const Tensor& t, const Tensor& end, const Scalar& w) { return at::lerp(t, end, w); };
+  return foreach_map(op, self, tensors1, weight);
+}
+static NoResult foreach_lerp_scalar_list_(TensorList self, TensorList tensors1, ScalarList weight) {
+  const auto op = [](Tensor& t, const Tensor& end, const Scalar& w) { at::lerp_(t, end, w); };
+  return foreach_apply(op, self, tensors1, weight);
+}
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   using variants::FUNCTION;
   // Python tries the overloads of a name in this order. A tensor that holds one number fits .Tensor and .Scalar;
-  // .Tensor comes first, because reading the number would wait for the tensor's device.
+  // .Tensor comes first, because reading the number would wait for the tensor's device. An empty list fits .ScalarList
+  // and .List; .ScalarList comes first, as in PyTorch.
   m.def_composite("_foreach_abs(Tensor[] self) -> Tensor[]", TORCH_FN(foreach_abs), FUNCTION);
   m.def_composite("_foreach_abs_(Tensor(a!)[] self) -> ()", TORCH_FN(foreach_abs_), FUNCTION);
   m.def_composite("_foreach_exp(Tensor[] self) -> Tensor[]", TORCH_FN(foreach_exp), FUNCTION);
@@ -335,6 +455,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   TORCH_FN(foreach_add_tensor_), FUNCTION);
   m.def_composite("_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", TORCH_FN(foreach_add_scalar_),
                   FUNCTION);
+  m.def_composite("_foreach_add.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]",
+                  TORCH_FN(foreach_add_scalar_list), FUNCTION);
+  m.def_composite("_foreach_add_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()",
+                  TORCH_FN(foreach_add_scalar_list_), FUNCTION);
   m.def_composite("_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]",
                   TORCH_FN(foreach_add_list), FUNCTION);
   m.def_composite("_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()",
@@ -343,6 +467,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   FUNCTION);
   m.def_composite("_foreach_sub_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", TORCH_FN(foreach_sub_scalar_),
                   FUNCTION);
+  m.def_composite("_foreach_sub.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]",
+                  TORCH_FN(foreach_sub_scalar_list), FUNCTION);
+  m.def_composite("_foreach_sub_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()",
+                  TORCH_FN(foreach_sub_scalar_list_), FUNCTION);
   m.def_composite("_foreach_sub.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]",
                   TORCH_FN(foreach_sub_list), FUNCTION);
   m.def_composite("_foreach_sub_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()",
@@ -355,6 +483,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   FUNCTION);
   m.def_composite("_foreach_mul_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", TORCH_FN(foreach_mul_scalar_),
                   FUNCTION);
+  m.def_composite("_foreach_mul.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]",
+                  TORCH_FN(foreach_mul_scalar_list), FUNCTION);
+  m.def_composite("_foreach_mul_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()",
+                  TORCH_FN(foreach_mul_scalar_list_), FUNCTION);
   m.def_composite("_foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]", TORCH_FN(foreach_mul_list), FUNCTION);
   m.def_composite("_foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()", TORCH_FN(foreach_mul_list_), FUNCTION);
   m.def_composite("_foreach_div.Tensor(Tensor[] self, Tensor other) -> Tensor[]", TORCH_FN(foreach_div_tensor),
@@ -365,12 +497,20 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   FUNCTION);
   m.def_composite("_foreach_div_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", TORCH_FN(foreach_div_scalar_),
                   FUNCTION);
+  m.def_composite("_foreach_div.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]",
+                  TORCH_FN(foreach_div_scalar_list), FUNCTION);
+  m.def_composite("_foreach_div_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()",
+                  TORCH_FN(foreach_div_scalar_list_), FUNCTION);
   m.def_composite("_foreach_div.List(Tensor[] self, Tensor[] other) -> Tensor[]", TORCH_FN(foreach_div_list), FUNCTION);
   m.def_composite("_foreach_div_.List(Tensor(a!)[] self, Tensor[] other) -> ()", TORCH_FN(foreach_div_list_), FUNCTION);
   m.def_composite("_foreach_clamp_min.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]",
                   TORCH_FN(foreach_clamp_min_scalar), FUNCTION);
   m.def_composite("_foreach_clamp_min_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()",
                   TORCH_FN(foreach_clamp_min_scalar_), FUNCTION);
+  m.def_composite("_foreach_clamp_min.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]",
+                  TORCH_FN(foreach_clamp_min_scalar_list), FUNCTION);
+  m.def_composite("_foreach_clamp_min_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()",
+                  TORCH_FN(foreach_clamp_min_scalar_list_), FUNCTION);
   m.def_composite("_foreach_clamp_min.List(Tensor[] self, Tensor[] other) -> Tensor[]",
                   TORCH_FN(foreach_clamp_min_list), FUNCTION);
   m.def_composite("_foreach_clamp_min_.List(Tensor(a!)[] self, Tensor[] other) -> ()",
@@ -379,6 +519,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   TORCH_FN(foreach_clamp_max_scalar), FUNCTION);
   m.def_composite("_foreach_clamp_max_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()",
                   TORCH_FN(foreach_clamp_max_scalar_), FUNCTION);
+  m.def_composite("_foreach_clamp_max.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]",
+                  TORCH_FN(foreach_clamp_max_scalar_list), FUNCTION);
+  m.def_composite("_foreach_clamp_max_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()",
+                  TORCH_FN(foreach_clamp_max_scalar_list_), FUNCTION);
   m.def_composite("_foreach_clamp_max.List(Tensor[] self, Tensor[] other) -> Tensor[]",
                   TORCH_FN(foreach_clamp_max_list), FUNCTION);
   m.def_composite("_foreach_clamp_max_.List(Tensor(a!)[] self, Tensor[] other) -> ()",
@@ -387,6 +531,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   TORCH_FN(foreach_clamp_min_scalar), FUNCTION);
   m.def_composite("_foreach_maximum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()",
                   TORCH_FN(foreach_clamp_min_scalar_), FUNCTION);
+  m.def_composite("_foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]",
+                  TORCH_FN(foreach_clamp_min_scalar_list), FUNCTION);
+  m.def_composite("_foreach_maximum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()",
+                  TORCH_FN(foreach_clamp_min_scalar_list_), FUNCTION);
   m.def_composite("_foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]", TORCH_FN(foreach_maximum_list),
                   FUNCTION);
   m.def_composite("_foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", TORCH_FN(foreach_maximum_list_),
@@ -395,10 +543,18 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                   TORCH_FN(foreach_clamp_max_scalar), FUNCTION);
   m.def_composite("_foreach_minimum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()",
                   TORCH_FN(foreach_clamp_max_scalar_), FUNCTION);
+  m.def_composite("_foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]",
+                  TORCH_FN(foreach_clamp_max_scalar_list), FUNCTION);
+  m.def_composite("_foreach_minimum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()",
+                  TORCH_FN(foreach_clamp_max_scalar_list_), FUNCTION);
   m.def_composite("_foreach_minimum.List(Tensor[] self, Tensor[] other) -> Tensor[]", TORCH_FN(foreach_minimum_list),
                   FUNCTION);
   m.def_composite("_foreach_minimum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", TORCH_FN(foreach_minimum_list_),
                   FUNCTION);
+  m.def_composite("_foreach_pow.ScalarList(Tensor[] self, Scalar[] exponent) -> Tensor[]",
+                  TORCH_FN(foreach_pow_scalar_list), FUNCTION);
+  m.def_composite("_foreach_pow_.ScalarList(Tensor(a!)[] self, Scalar[] exponent) -> ()",
+                  TORCH_FN(foreach_pow_scalar_list_), FUNCTION);
   m.def_composite("_foreach_pow.List(Tensor[] self, Tensor[] exponent) -> Tensor[]", TORCH_FN(foreach_pow_list),
                   FUNCTION);
   m.def_composite("_foreach_pow_.List(Tensor(a!)[] self, Tensor[] exponent) -> ()", TORCH_FN(foreach_pow_list_),
@@ -410,17 +566,45 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]",
                   TORCH_FN(foreach_scalar_pow), FUNCTION);
   m.def_composite(
+      "_foreach_addcmul.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]",
+      TORCH_FN(foreach_addcmul_scalar_list), FUNCTION);
+  m.def_composite(
+      "_foreach_addcmul.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]",
+      TORCH_FN(foreach_addcmul_tensor), FUNCTION);
+  m.def_composite(
+      "_foreach_addcmul_.ScalarList(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> ()",
+      TORCH_FN(foreach_addcmul_scalar_list_), FUNCTION);
+  m.def_composite(
+      "_foreach_addcmul_.Tensor(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> ()",
+      TORCH_FN(foreach_addcmul_tensor_), FUNCTION);
+  m.def_composite(
       "_foreach_addcmul.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]",
       TORCH_FN(foreach_addcmul), FUNCTION);
   m.def_composite(
       "_foreach_addcmul_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()",
       TORCH_FN(foreach_addcmul_), FUNCTION);
   m.def_composite(
+      "_foreach_addcdiv.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]",
+      TORCH_FN(foreach_addcdiv_scalar_list), FUNCTION);
+  m.def_composite(
+      "_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]",
+      TORCH_FN(foreach_addcdiv_tensor), FUNCTION);
+  m.def_composite(
+      "_foreach_addcdiv_.ScalarList(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> ()",
+      TORCH_FN(foreach_addcdiv_scalar_list_), FUNCTION);
+  m.def_composite(
+      "_foreach_addcdiv_.Tensor(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> ()",
+      TORCH_FN(foreach_addcdiv_tensor_), FUNCTION);
+  m.def_composite(
       "_foreach_addcdiv.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]",
       TORCH_FN(foreach_addcdiv), FUNCTION);
   m.def_composite(
       "_foreach_addcdiv_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()",
       TORCH_FN(foreach_addcdiv_), FUNCTION);
+  m.def_composite("_foreach_lerp.ScalarList(Tensor[] self, Tensor[] tensors1, Scalar[] weight) -> Tensor[]",
+                  TORCH_FN(foreach_lerp_scalar_list), FUNCTION);
+  m.def_composite("_foreach_lerp_.ScalarList(Tensor(a!)[] self, Tensor[] tensors1, Scalar[] weight) -> ()",
+                  TORCH_FN(foreach_lerp_scalar_list_), FUNCTION);
   m.def_composite("_foreach_lerp.List(Tensor[] self, Tensor[] tensors1, Tensor[] weights) -> Tensor[]",
                   TORCH_FN(foreach_lerp_list), FUNCTION);
   m.def_composite("_foreach_lerp_.List(Tensor(a!)[] self, Tensor[] tensors1, Tensor[] weights) -> ()",

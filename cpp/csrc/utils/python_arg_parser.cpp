@@ -99,6 +99,7 @@ const char* PythonSignature::Param::type_name() const {
     case TypeKind::IntList: return "tuple of ints";
     case TypeKind::FloatList: return "tuple of floats";
     case TypeKind::BoolList: return "tuple of bools";
+    case TypeKind::ScalarList: return "tuple of Scalars";
     case TypeKind::TensorList: return "tuple of Tensors";
     case TypeKind::OptionalTensorList: return "tuple of Tensors";
     case TypeKind::ScalarType: return "torch.dtype";
@@ -155,6 +156,7 @@ bool PythonSignature::check(const Param& param, PyObject* obj) const {
     case TypeKind::IntList: return is_int_list(obj) || (param.list_size > 0 && is_index(obj));
     case TypeKind::FloatList: return is_sequence_of(obj, is_float);
     case TypeKind::BoolList: return is_sequence_of(obj, is_bool);
+    case TypeKind::ScalarList: return is_sequence_of(obj, is_python_number); // no tensors, as in PyTorch
     case TypeKind::TensorList: return is_sequence_of(obj, is_tensor_argument);
     case TypeKind::OptionalTensorList: return is_sequence_of(obj, is_tensor_or_none);
     case TypeKind::ScalarType: return scalar_type_from_python(obj) != c10::ScalarType::Undefined;
@@ -394,6 +396,7 @@ static Py_ssize_t misfit_in_list(TypeKind type, PyObject* obj) {
     case TypeKind::IntList: return is_int_list(obj) ? -1 : 0;
     case TypeKind::FloatList: return index_of_misfit(obj, is_float);
     case TypeKind::BoolList: return index_of_misfit(obj, is_bool);
+    case TypeKind::ScalarList: return index_of_misfit(obj, is_python_number);
     case TypeKind::TensorList: return index_of_misfit(obj, is_tensor_argument);
     case TypeKind::OptionalTensorList: return index_of_misfit(obj, is_tensor_or_none);
     default: return -1;

@@ -21,7 +21,7 @@ from tests.op_db.core import Input
 
 # What a batch has no answer for, by the words of the error.
 NO_ANSWER = ("dynamic shape", "data-dependent", "calling .item()", "calling .tolist()", "randomness error mode",
-             "requires special handling", "explicit positive num_classes",
+             "requires special handling", "explicit positive num_classes", "Expected scalars to be contiguous",
              "Batch norm got a batched tensor as input while the running_mean or running_var",
              "vmap: embedding_renorm_(self, *extra_args) is not possible",
              "the fallback path doesn't work on out= or view ops")  # fmt: skip

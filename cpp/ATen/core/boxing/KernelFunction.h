@@ -82,6 +82,7 @@ IVALUE_TO_ARG(Device, v.toDevice())
 IVALUE_TO_ARG(Generator, v.toGenerator())
 IVALUE_TO_ARG(std::vector<double>, v.toDoubleList())
 IVALUE_TO_ARG(std::vector<bool>, v.toBoolList())
+IVALUE_TO_ARG(c10::ArrayRef<Scalar>, v.toScalarList())
 #undef IVALUE_TO_ARG
 template <typename T>
 struct ivalue_to_arg<T, std::enable_if_t<std::is_enum_v<T>>> {
