@@ -20,8 +20,8 @@ MINIMUM_FOR_DAP = (14, 1)
 # The second command needs a process. It writes a vector register of x86; other processors have none of this name, and
 # say so. Where no process may be traced, it says so, too, and whoever attaches explains this better.
 PROBE = ("python print('python', __import__('sys').version_info[0])", "starti", "set var $ymm0.v8_int32[0] = 1")
-# gdb 13 (Debian 12) does not know the large registers of processors with AMX (Intel's servers since 2023). It cannot write
-# the registers back after a call into the process, and the process dies.
+# gdb 13 (Debian 12) does not know the large registers of processors with AMX (Intel's servers since 2023). It cannot
+# write the registers back after a call into the process, and the process dies.
 REGISTERS_NOT_WRITTEN = "Couldn't write extended state"
 
 

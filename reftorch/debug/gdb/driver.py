@@ -382,8 +382,10 @@ def main():
                 driver.begin()
                 driver.set_breakpoints()
             driver.run()
-        except (Ended, KeyboardInterrupt):
+        except Ended:
             pass
+        except KeyboardInterrupt:  # while the process computed a condition, or the stack of Python
+            driver.interrupted = not driver.told_to_end
         except gdb.error as error:
             driver.emit("error", text=str(error))
         except BaseException as error:

@@ -161,7 +161,9 @@ class Conditional(gdb.Breakpoint):
             gdb.execute("set may-call-functions on")
 
     def holds(self):
-        """Whether to stay at this stop: the condition holds, or cannot be computed."""
+        """Whether to stay at this stop: the condition holds, or cannot be computed.
+
+        Raises KeyboardInterrupt if the process is interrupted meanwhile, see stack.call_in_this_thread."""
         try:
             return bool(stack.call_in_this_thread(self.wanted))
         except (gdb.error, TypeError) as error:

@@ -51,8 +51,8 @@ def quietly(command):
 
 # What core/find_gdb.py finds by a trial. Here it is told to those who start a gdb in a terminal.
 ENDS_PROCESSES = """\
-warning: this gdb, version {version}, cannot write the registers of this processor (AMX). A call into the process ends the
-process, and `rt-bt` makes one. Take a newer gdb, for example the one of the environment: .venv/bin/gdb"""
+warning: this gdb, version {version}, cannot write the registers of this processor (AMX). A call into the process
+ends the process, and `rt-bt` makes one. Take a newer gdb, for example the one of the environment: .venv/bin/gdb"""
 LAST_WITHOUT_AMX = 13
 
 

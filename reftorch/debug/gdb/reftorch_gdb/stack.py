@@ -42,13 +42,33 @@ def short(path):
 
 
 def call_in_this_thread(expression):
-    """Evaluate a call in the process without letting its other threads run."""
+    """Evaluate a call in the process without letting its other threads run.
+
+    Raises:
+        KeyboardInterrupt: SIGINT came to the process during the call. gdb has undone the call, and reports no stop.
+        gdb.error: the expression cannot be computed.
+    """
     locking = gdb.parameter("scheduler-locking")
     gdb.execute("set scheduler-locking on", to_string=True)
     try:
         return gdb.parse_and_eval(expression)
+    except gdb.error as error:
+        if was_interrupted(expression, str(error)):
+            raise KeyboardInterrupt from None
+        raise
     finally:
         gdb.execute(f"set scheduler-locking {locking}", to_string=True)
+
+
+def was_interrupted(expression, error):
+    """Whether SIGINT ended the call. Older gdbs do not name the signal, but only an interrupted call succeeds later."""
+    if "signaled while in a function called from GDB" in error:
+        try:
+            gdb.parse_and_eval(expression)
+        except gdb.error:
+            return False
+        return True
+    return "received signal SIGINT" in error
 
 
 def python_frames():
