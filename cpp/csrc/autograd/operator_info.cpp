@@ -20,6 +20,7 @@ struct Registration {
 // never moves.
 constexpr size_t kMaxOperators = 8192;
 std::array<std::atomic<const OperatorInfo*>, kMaxOperators> infos;
+bool has_infos = false; // guarded by registry_mutex
 
 c10::Mutex registry_mutex;
 std::unordered_map<size_t, Registration>& registry() {
@@ -94,8 +95,12 @@ Registration& new_registration(const at::OperatorEntry& entry) {
 }
 
 // Infos that were built before the registration are out of date. They are not deleted, because another thread may still
-// read them.
+// read them. While reftorch is imported, a thousand formulas are registered before the first info is built.
 void forget_infos() {
+  if (!has_infos) {
+    return;
+  }
+  has_infos = false;
   for (auto& info : infos) {
     info.store(nullptr, std::memory_order_release);
   }
@@ -112,6 +117,7 @@ const OperatorInfo& operator_info(const at::OperatorEntry& entry) {
     info = slot.load(std::memory_order_acquire);
     if (info == nullptr) {
       info = make_info(entry).release();
+      has_infos = true;
       slot.store(info, std::memory_order_release);
     }
   }
