@@ -116,4 +116,13 @@ MemoryFormat suggest_memory_format(const Tensor& t) {
   return MemoryFormat::ChannelsLast;
 }
 
+std::string type_string(const Tensor& t) {
+  const std::string dtype = c10::toString(t.scalar_type());
+  const bool is_cuda = t.device().is_cuda();
+  if (t.scalar_type() == kBool || t.scalar_type() == kBFloat16) { // PyTorch does not rename these two
+    return (is_cuda ? "CUDA" : "CPU") + dtype + "Type";
+  }
+  return (is_cuda ? "torch.cuda." : "torch.") + dtype + "Tensor";
+}
+
 } // namespace reftorch::at::detail

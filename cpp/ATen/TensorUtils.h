@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <optional>
+#include <string>
 
 namespace reftorch::at::detail {
 
@@ -21,5 +22,8 @@ TORCH_API DimVector contiguous_strides(IntArrayRef sizes);
 TORCH_API DimVector channels_last_strides(IntArrayRef sizes);
 // Returns the memory format that fits the strides: contiguous if both formats fit.
 TORCH_API MemoryFormat suggest_memory_format(const Tensor& t);
+
+// Returns the name of a tensor's type in PyTorch's error messages, for example "torch.FloatTensor".
+TORCH_API std::string type_string(const Tensor& t);
 
 } // namespace reftorch::at::detail

@@ -35,6 +35,7 @@ FORWARD_OPS = {
     "fill_": lambda lib, x: (x * 2).fill_(3.0),
     "transpose_": lambda lib, x: (x * 2).transpose_(0, 1),
     "squeeze_": lambda lib, x: (x * 2).squeeze_(0),
+    "exp of bfloat16": lambda lib, x: x.to(lib.bfloat16).exp(),
 }
 
 

@@ -7,6 +7,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
+#include <ATen/TensorUtils.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Fill.h>
@@ -22,16 +23,16 @@ DEFINE_DISPATCH(ctc_loss_backward_stub)
 
 namespace {
 
-constexpr const char* kWhileChecking = " (while checking arguments for ctc_loss_cpu)";
+constexpr const char* kWhileChecking = " (while checking arguments for ctc_loss_allocate_outputs)";
 
 // log_probs: (T, B, C); targets: (B, S), or the concatenated targets
 CTCShape checked_ctc_shape(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
                            IntArrayRef target_lengths, int64_t blank) {
   TORCH_CHECK(log_probs.numel() > 0, "log_probs tensor must not be empty");
-  TORCH_CHECK(
-      targets.scalar_type() == kLong || targets.scalar_type() == kInt,
-      "Expected tensor for argument #2 'targets' to have one of the following scalar types: Long, Int; but got ",
-      c10::dtypeName(targets.scalar_type()), " instead", kWhileChecking);
+  // Long is accepted, too. The message names Int alone, because PyTorch calls its kernel for Int if it is not Long.
+  TORCH_CHECK(targets.scalar_type() == kLong || targets.scalar_type() == kInt,
+              "Expected tensor for argument #2 'targets' to have scalar type Int; but got ",
+              detail::type_string(targets), " instead", kWhileChecking);
   TORCH_CHECK(log_probs.dim() == 3, "Expected 3-dimensional tensor, but got ", log_probs.dim(),
               "-dimensional tensor for argument #1 'log_probs'", kWhileChecking);
   TORCH_CHECK(targets.dim() == 1 || targets.dim() == 2, "Expected 1 to 2 dimensions, but got ", targets.dim(),

@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/autograd/python_hook.cpp
 #include <csrc/autograd/python_hook.h>
 
+#include <ATen/TensorUtils.h>
 #include <csrc/Exceptions.h>
 #include <csrc/autograd/python_variable.h>
 #include <csrc/autograd/variable.h>
@@ -41,7 +42,8 @@ static Variable unwrap(py::handle hook, py::handle value, const Variable& before
   check_is_variable(hook, value);
   const Variable& after = THPVariable_Unpack(value.ptr());
   TORCH_CHECK(after.scalar_type() == before.scalar_type(), "hook '", hook_name(hook),
-              "' has changed the type of value (was ", type_string(before), " got ", type_string(after), ")");
+              "' has changed the type of value (was ", at::detail::type_string(before), " got ",
+              at::detail::type_string(after), ")");
   TORCH_CHECK(after.device() == before.device(), "hook '", hook_name(hook), "' has changed the device of value");
   TORCH_CHECK(after.sizes() == before.sizes(), "hook '", hook_name(hook), "' has changed the size of value (was ",
               before.sizes(), " got ", after.sizes(), ")");

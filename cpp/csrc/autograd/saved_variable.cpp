@@ -1,6 +1,7 @@
 // Mirrors: torch/csrc/autograd/saved_variable.cpp
 #include <csrc/autograd/saved_variable.h>
 
+#include <ATen/TensorUtils.h>
 #include <c10/core/GradMode.h>
 #include <csrc/autograd/forward_grad.h>
 #include <csrc/autograd/functions/utils.h>
@@ -162,7 +163,7 @@ void SavedVariable::check_version(const std::shared_ptr<Node>& grad_fn) const {
   }
   TORCH_CHECK(false,
               "one of the variables needed for gradient computation has been modified by an inplace operation: [",
-              type_string(data_), " ", data_.sizes(), "]", which, " is at version ", impl::version(data_),
+              at::detail::type_string(data_), " ", data_.sizes(), "]", which, " is at version ", impl::version(data_),
               "; expected version ", saved_version_,
               " instead. Hint: an operation kept this tensor for its gradient, and a later one changed it in place. "
               "Use the out-of-place form of the later operation, or change a clone(). ",

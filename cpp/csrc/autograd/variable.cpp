@@ -28,10 +28,6 @@ DifferentiableViewMeta::DifferentiableViewMeta(const Variable& self, Variable ba
   attr_version_ = counter.current_version();
 }
 
-std::string type_string(const Variable& self) {
-  return std::string(self.device().is_cuda() ? "torch.cuda." : "torch.") + c10::toString(self.scalar_type()) + "Tensor";
-}
-
 Variable as_view(const Variable& base, Variable tensor, CreationMeta creation_meta) {
   if (tensor.is_same(base)) {
     tensor = impl::tensor_data(base);

@@ -166,7 +166,4 @@ inline Variable variable_data(const Variable& self) {
 // returned.
 TORCH_API Variable as_view(const Variable& base, Variable tensor, CreationMeta creation_meta);
 
-// The name of a tensor's type in error messages, for example "torch.FloatTensor".
-std::string type_string(const Variable& self);
-
 } // namespace reftorch::torch::autograd
