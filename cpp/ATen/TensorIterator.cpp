@@ -178,6 +178,8 @@ void TensorIterator::compute_types(const TensorIteratorConfig& config) {
     if (!op.original().defined() || op.original().scalar_type() == op.target_dtype) {
       continue;
     }
+    TORCH_CHECK(declared || !config.check_all_same_dtype_, "Found dtype ", op.original().scalar_type(),
+                " but expected ", common_dtype_);
     TORCH_CHECK(c10::canCast(op.target_dtype, op.original().scalar_type()) || (declared && op.target_dtype == kBool),
                 "result type ", op.target_dtype, " can't be cast to the desired output type ",
                 op.original().scalar_type());

@@ -156,7 +156,7 @@ class TORCH_API TensorIteratorConfig final {
   bool name##_ = false;
   ITERATOR_OPTION(promote_inputs_to_common_dtype)  // inputs are cast to the common dtype
   ITERATOR_OPTION(promote_integer_inputs_to_float) // if the common dtype is integral, the default float replaces it
-  ITERATOR_OPTION(check_all_same_dtype)            // inputs of different dtypes raise RuntimeError
+  ITERATOR_OPTION(check_all_same_dtype)            // operands of different dtypes raise RuntimeError
   ITERATOR_OPTION(allow_cpu_scalars)               // 0-dim CPU tensors are allowed with tensors of another device
   ITERATOR_OPTION(allow_several_devices)           // for copies, whose kernel handles two devices
   ITERATOR_OPTION(is_reduction)      // outputs come expanded over the reduced dimensions: no resize, no overlap check

@@ -87,6 +87,13 @@ ERRORS = [
         "Found dtype Double but expected Float",
     ),
     (
+        lambda t: t.ops.aten.huber_loss_backward.out(
+            t.ones(2), t.ones(2), t.ones(2), 2, 1.0, grad_input=t.ones(2).double()
+        ),
+        RuntimeError,
+        "Found dtype Double but expected Float",
+    ),
+    (
         lambda t: t.softmax(t.tensor([1]), 0),
         NotImplementedError,
         "\"softmax_lastdim_kernel_impl\" not implemented for 'Long'",

@@ -20,6 +20,8 @@ FORMS = {
     **dict.fromkeys(("multilabel_margin_loss_forward",), ("output", ("output", "is_target"))),
     **dict.fromkeys(("nll_loss_forward", "nll_loss2d_forward"), ("output", ("output", "total_weight"))),
     "native_dropout": ("out", ("out0", "out1")),
+    "native_batch_norm": ("out", ("out", "save_mean", "save_invstd")),
+    "huber_loss_backward": ("out", ("grad_input",)),
     **dict.fromkeys(
         (
             "binary_cross_entropy_with_logits", "channel_shuffle", "constant_pad_nd", "embedding_renorm",

@@ -187,12 +187,16 @@ static Tensor smooth_l1_loss_backward(const Tensor& grad_output, const Tensor& s
 }
 
 // Of the three, only this one raises for mixed dtypes, as in PyTorch.
-static Tensor huber_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                                  int64_t reduction, double delta) {
-  Tensor grad_input = empty_gradient(self);
+static Tensor& huber_loss_backward_out(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                       int64_t reduction, double delta, Tensor& grad_input) {
   auto iter = backward_config(grad_input, grad_output, self, target).check_all_same_dtype(true).build();
   huber_backward_stub(iter.device_type(), iter, norm_of(iter, reduction), delta);
   return grad_input;
+}
+static Tensor huber_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                  int64_t reduction, double delta) {
+  Tensor grad_input = empty_gradient(self);
+  return huber_loss_backward_out(grad_output, self, target, reduction, delta, grad_input);
 }
 
 // --- soft margin -----------------------------------------------------------------------------------------------------
@@ -313,6 +317,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    TORCH_FN(huber_loss_out), kernels(huber_stub), derive::OUT, variants::NN);
   m.def("huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor",
         TORCH_FN(huber_loss_backward), kernels(huber_backward_stub), variants::NN);
+  m.def(
+      "huber_loss_backward.out(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta, *, "
+      "Tensor(a!) grad_input) -> Tensor(a!)",
+      TORCH_FN(huber_loss_backward_out), kernels(huber_backward_stub), variants::NONE);
   m.def_structured(
       "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor",
       TORCH_FN(binary_cross_entropy_out), kernels(binary_cross_entropy_stub), derive::NONE, variants::NN);

@@ -240,6 +240,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       TORCH_FN(native_batch_norm),
       kernels(batch_norm_stats_stub, batch_norm_transform_stub, batch_norm_update_stub, batch_norm_invstd_stub),
       variants::FUNCTION);
+  m.def_out_by_copy(
+      "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
+      "training, float momentum, float eps) -> (Tensor out, Tensor save_mean, Tensor save_invstd)",
+      TORCH_FN(native_batch_norm),
+      kernels(batch_norm_stats_stub, batch_norm_transform_stub, batch_norm_update_stub, batch_norm_invstd_stub));
   m.def(
       "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? "
       "running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, "
