@@ -153,6 +153,12 @@ def real_torch_or_none(_torch: ModuleType | None, _answers: dict[str, Answers], 
 
 
 @pytest.fixture
+def not_compared(request: pytest.FixtureRequest) -> Callable[[], None]:
+    """A function that counts the test as not compared with torch, for a test whose torch runs in another process."""
+    return lambda: request.node.user_properties.append((UNCHECKED, request.node.nodeid))
+
+
+@pytest.fixture
 def noted(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
     """A function through which a test passes what ``real_torch`` answered: it returns the value, and notes it.
 
