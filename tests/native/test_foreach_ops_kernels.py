@@ -18,9 +18,6 @@ from tests.optim.rules import assert_close
 
 INPLACE = [op for op in ROWS if op.function not in ("_foreach_clone", "_foreach_norm") and "AndTensor" not in op.name]
 
-# How many lists of tensors come before the numbers; one if the function is not named here.
-LISTS = {"_foreach_addcmul": 3, "_foreach_addcdiv": 3, "_foreach_lerp": 2}
-
 
 class TestForeachOps(OpTests):
     FAMILIES = "foreach_ops_kernels"
@@ -114,28 +111,6 @@ def test_autograd_records_each_tensor(real_torch: ModuleType) -> None:
     assert found[0] == found[1]
 
 
-# The functions in place, with each kind of a last argument. torch has no derivative of two of these forms.
-FORMS = {(op.function, kind) for op in INPLACE for kind in ("nothing", "list", "numbers")}
-FORMS -= {("_foreach_maximum", "numbers"), ("_foreach_minimum", "numbers")}
-
-
-@pytest.mark.parametrize(("name", "kind"), sorted(FORMS))
-def test_names_of_nodes_are_those_of_torch(real_torch: ModuleType, name: str, kind: str) -> None:
-    """The node of the changed tensor, and the nodes that made the arguments."""
-
-    def program(lib: ModuleType) -> list[Any]:
-        x, y, z = ([lib.tensor(values, requires_grad=True)] for values in ([1.0, 2.0], [3.0, 1.0], [2.0, 2.0]))
-        last = {"nothing": [], "list": [z], "numbers": [[2]]}[kind]
-        try:
-            (result,) = getattr(lib, name + "_")([x[0] * 1], *[y, z][: LISTS.get(name, 1) - 1], *last)
-        except TypeError:
-            return []
-        inputs = [node.name() if node is not None else None for node, _ in result.grad_fn.next_functions]
-        return [result.grad_fn.name(), *inputs]
-
-    assert program(reftorch) == asked(real_torch, program)
-
-
 @pytest.mark.parametrize("name", ["maximum", "minimum", "clamp_min", "clamp_max"])
 def test_gradients_of_equal_elements_are_those_of_torch(real_torch: ModuleType, name: str) -> None:
     """Equal elements and NaN, out of place and in place; without a gradient, the form in place has the same values."""
@@ -157,6 +132,7 @@ def test_gradients_of_equal_elements_are_those_of_torch(real_torch: ModuleType, 
 
 
 WITH_NUMBERS = {op.function for op in ROWS if op.name.endswith(".ScalarList")}
+LISTS = {"_foreach_addcmul": 3, "_foreach_addcdiv": 3, "_foreach_lerp": 2}  # of tensors; the others take one
 
 
 @pytest.mark.parametrize("form", ["", "_"])

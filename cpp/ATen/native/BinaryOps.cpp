@@ -127,13 +127,6 @@ static void tanh_backward_out(const Tensor& grad_output, const Tensor& output, T
   binary_op_out<tanh_backward_stub>(grad_output, output, grad_input);
 }
 
-template <auto& stub>
-static Tensor& binary_op_(Tensor& self, const Tensor& other) {
-  Tensor out = self;
-  binary_op_out<stub>(self, other, out);
-  return self;
-}
-
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", TORCH_FN(add_out),
                    kernels(add_stub), tags(Tag::numbers_as_tensors, Tag::pointwise));
@@ -181,12 +174,6 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
                    kernels(maximum_stub), tags(Tag::pointwise), derive::OUT);
   m.def_structured("minimum(Tensor self, Tensor other) -> Tensor", TORCH_FN(binary_op_out<minimum_stub>),
                    kernels(minimum_stub), tags(Tag::pointwise), derive::OUT);
-  // PyTorch has these two forms in place for lists of tensors alone. Here _foreach_maximum_ and _foreach_minimum_ call
-  // them, so that autograd records one node for each tensor.
-  m.def("maximum_(Tensor(a!) self, Tensor other) -> Tensor(a!)", TORCH_FN(binary_op_<maximum_stub>),
-        kernels(maximum_stub), tags(Tag::pointwise), variants::NONE);
-  m.def("minimum_(Tensor(a!) self, Tensor other) -> Tensor(a!)", TORCH_FN(binary_op_<minimum_stub>),
-        kernels(minimum_stub), tags(Tag::pointwise), variants::NONE);
 
   m.def_structured("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", TORCH_FN(sigmoid_backward_out),
                    kernels(sigmoid_backward_stub), tags(Tag::pointwise), variants::NN, derive::OUT,

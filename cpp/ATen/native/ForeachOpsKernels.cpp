@@ -146,8 +146,7 @@ static NoResult foreach_copy_(TensorList self, TensorList src, bool non_blocking
 
 // --- a list and a number, a tensor that holds one number, a second list, or a list of numbers ------------------------
 
-// A number as a tensor that counts as a Python number in type promotion. It is made once for the whole list. So
-// autograd records add.Tensor, whose node is AddBackward0, where PyTorch records add.Scalar and AddBackward1.
+// A number as a tensor that counts as a Python number in type promotion. It is made once for the whole list.
 static Tensor foreach_number(const Scalar& scalar) {
   return detail::wrapped_scalar_tensor(scalar);
 }
@@ -253,18 +252,30 @@ static NoResult foreach_div_scalar_list_(TensorList self, ScalarList scalars) {
 }
 
 // maximum with a number is clamp_min, and minimum is clamp_max, as in PyTorch. Of two lists, equal elements share the
-// gradient, which clamp_min would give to the first list alone.
+// gradient, which clamp_min gives to the first list alone. So the forms in place call clamp_min_ and clamp_max_, which
+// need no memory for a result, only where no gradient is recorded. Where a gradient is recorded, backward needs the
+// elements from before the call, so they are cloned. Such a graph has the nodes of maximum and copy_, where the graph
+// of PyTorch has MaximumBackward0 alone.
 static TensorVector foreach_maximum_list(TensorList self, TensorList other) {
   return foreach_map([](const Tensor& a, const Tensor& b) { return at::maximum(a, b); }, self, other);
 }
 static TensorVector foreach_minimum_list(TensorList self, TensorList other) {
   return foreach_map([](const Tensor& a, const Tensor& b) { return at::minimum(a, b); }, self, other);
 }
+static bool records_gradient(const Tensor& a, const Tensor& b) {
+  return (c10::GradMode::is_enabled() && (a.requires_grad() || b.requires_grad())) || c10::ForwardAD::is_active();
+}
 static NoResult foreach_maximum_list_(TensorList self, TensorList other) {
-  return foreach_apply([](Tensor& a, const Tensor& b) { at::maximum_(a, b); }, self, other);
+  const auto op = [](Tensor& a, const Tensor& b) {
+    records_gradient(a, b) ? at::copy_(a, at::maximum(at::clone(a), b)) : at::clamp_min_(a, b);
+  };
+  return foreach_apply(op, self, other);
 }
 static NoResult foreach_minimum_list_(TensorList self, TensorList other) {
-  return foreach_apply([](Tensor& a, const Tensor& b) { at::minimum_(a, b); }, self, other);
+  const auto op = [](Tensor& a, const Tensor& b) {
+    records_gradient(a, b) ? at::copy_(a, at::minimum(at::clone(a), b)) : at::clamp_max_(a, b);
+  };
+  return foreach_apply(op, self, other);
 }
 static TensorVector foreach_clamp_min_list(TensorList self, TensorList other) {
   return foreach_map([](const Tensor& a, const Tensor& b) { return at::clamp_min(a, b); }, self, other);

@@ -51,9 +51,10 @@ def test_an_interrupted_training_continues_as_if_it_had_not_been(tmp_path: Path,
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate()
     assert out.endswith("interrupted\n") and errors == "" and process.returncode == 0
-    assert torch.load(path)["epoch"] == 1
+    epoch = torch.load(path)["epoch"]  # on a busy machine, the signal may come an epoch later
+    assert 1 <= epoch < EPOCHS
     done = subprocess.run(command, **pipes, check=True)
-    assert "step 0" not in done.stdout and "step 1 0\n" in done.stdout
+    assert f"step {epoch - 1} " not in done.stdout and f"step {epoch} 0\n" in done.stdout
     assert json.loads(done.stdout.splitlines()[-1]) == curve
 
 
