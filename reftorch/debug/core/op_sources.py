@@ -137,15 +137,15 @@ def sources(folder: Path, *suffixes: str) -> list[Path]:
 
 
 def ask(python: str) -> dict[str, Any]:
-    """What another Python answers."""
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(
-        [python, "-c", QUESTION],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )
+    """What another Python answers.
+
+    A gdb from PyPI sets PYTHONHOME and PYTHONPATH for the Python inside gdb, which may be another version.
+    """
+    environment = dict(os.environ)
+    if "PYTHONHOME" in environment:
+        environment = {name: value for name, value in environment.items() if name not in ("PYTHONHOME", "PYTHONPATH")}
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environment.get("PYTHONPATH")])])
+    done = subprocess.run([python, "-c", QUESTION], capture_output=True, text=True, check=True, env=environment)
     return json.loads(done.stdout.splitlines()[-1])
 
 

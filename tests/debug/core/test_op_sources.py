@@ -134,3 +134,11 @@ def test_what_is_no_op_starts_nowhere(name: str) -> None:
 
 def test_all_names_are_those_of_the_ops() -> None:
     assert op_sources.all_names() == set(OPS)
+
+
+def test_the_python_that_is_asked_has_a_home_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A gdb from PyPI sets variables for the Python inside gdb, and a program may run in another Python."""
+    (tmp_path / "typing.py").write_text("raise ImportError('the module of another Python')")
+    monkeypatch.setenv("PYTHONHOME", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert "aten::mul.Tensor" in op_sources.ask(sys.executable)["ops"]
