@@ -5,6 +5,7 @@ Left out: settings of taste (colours, history); core files, which are disabled f
 """
 
 import os
+import re
 import resource
 
 import gdb
@@ -59,7 +60,8 @@ LAST_WITHOUT_AMX = 13
 def warn_if_calls_end_the_process():
     with open("/proc/cpuinfo") as f:
         has_amx = " amx_tile" in f.read()
-    if has_amx and int(gdb.VERSION.partition(".")[0]) <= LAST_WITHOUT_AMX:
+    number = re.search(r"(\d+)\.", gdb.VERSION)  # some distributions put their name before it
+    if has_amx and number and int(number[1]) <= LAST_WITHOUT_AMX:
         print(ENDS_PROCESSES.format(version=gdb.VERSION))
 
 
