@@ -29,7 +29,8 @@ constexpr const char* kWhileChecking = " (while checking arguments for ctc_loss_
 CTCShape checked_ctc_shape(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
                            IntArrayRef target_lengths, int64_t blank) {
   TORCH_CHECK(log_probs.numel() > 0, "log_probs tensor must not be empty");
-  // Long is accepted, too. The message names Int alone, because PyTorch calls its kernel for Int if it is not Long.
+  // Targets of type Long are accepted, too. The message names Int alone, as PyTorch's message does: PyTorch has one
+  // kernel for Long and one for Int, and calls the kernel for Int with targets of every other type.
   TORCH_CHECK(targets.scalar_type() == kLong || targets.scalar_type() == kInt,
               "Expected tensor for argument #2 'targets' to have scalar type Int; but got ",
               detail::type_string(targets), " instead", kWhileChecking);

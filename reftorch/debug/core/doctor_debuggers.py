@@ -242,14 +242,12 @@ def try_stop(place: str, gdb: str) -> Check:
 
 
 def gdb_says(gdb: str, pid: int) -> str:
-    """Return gdb's output for one trial on the process `pid`, without our variables for the Python inside gdb."""
-    unwanted = ("PYTHON", "PYDEVD", "DEBUGPY", "LD_PRELOAD")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+    """Return gdb's output for one trial on the process `pid`."""
     command = [gdb, "-nx", "-q", "-batch", "-x", str(ROOT / "reftorch" / "debug" / "gdb" / "init.py"), "-p", str(pid)]
     command += [word for each in COMMANDS for word in ("-ex", each)]
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="replace", env=environment, timeout=PATIENCE,
+        errors="replace", env=finder.gdb_environment(), timeout=PATIENCE,
     )  # fmt: skip
     return done.stdout
 
