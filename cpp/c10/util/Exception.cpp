@@ -21,25 +21,4 @@ void warn(const std::string& msg) {
   }
 }
 
-namespace detail {
-
-template <typename ErrorType>
-void torchCheckFail(const char* /*file*/, int /*line*/, const std::string& msg) {
-  throw ErrorType(msg);
-}
-
-template void torchCheckFail<Error>(const char*, int, const std::string&);
-template void torchCheckFail<IndexError>(const char*, int, const std::string&);
-template void torchCheckFail<ValueError>(const char*, int, const std::string&);
-template void torchCheckFail<TypeError>(const char*, int, const std::string&);
-template void torchCheckFail<NotImplementedError>(const char*, int, const std::string&);
-template void torchCheckFail<LinAlgError>(const char*, int, const std::string&);
-template void torchCheckFail<OutOfMemoryError>(const char*, int, const std::string&);
-
-void torchInternalAssertFail(const char* file, int line, const char* condition, const std::string& msg) {
-  throw Error(
-      str(condition, " INTERNAL ASSERT FAILED at ", file, ":", line, ", please report a bug to reftorch. ", msg));
-}
-
-} // namespace detail
 } // namespace reftorch::c10

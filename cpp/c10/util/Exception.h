@@ -62,21 +62,27 @@ std::string str(const Args&... args) {
 }
 
 namespace detail {
-// Not inline, so that a check adds only a comparison and a rarely taken branch to its caller.
-template <typename ErrorType>
-[[noreturn]] C10_API void torchCheckFail(const char* file, int line, const std::string& msg);
-[[noreturn]] C10_API void torchInternalAssertFail(const char* file, int line, const char* condition,
-                                                  const std::string& msg);
+// These functions put the message together and throw it. They are never inlined: a function that checks something then
+// adds only a comparison and a rarely taken branch, and needs no room on its stack for the message.
+template <typename ErrorType, typename... Args>
+[[noreturn, gnu::cold, gnu::noinline]] void torchCheckFail(const Args&... args) {
+  throw ErrorType(str(args...));
+}
+template <typename... Args>
+[[noreturn, gnu::cold, gnu::noinline]] void torchInternalAssertFail(const char* file, int line, const char* condition,
+                                                                    const Args&... args) {
+  throw Error(
+      str(condition, " INTERNAL ASSERT FAILED at ", file, ":", line, ", please report a bug to reftorch. ", args...));
+}
 } // namespace detail
 
 } // namespace reftorch::c10
 
-#define TORCH_CHECK_WITH(error_t, cond, ...)                                                                \
-  do {                                                                                                      \
-    if (!(cond)) {                                                                                          \
-      ::reftorch::c10::detail::torchCheckFail<::reftorch::c10::error_t>(__FILE__, __LINE__,                 \
-                                                                        ::reftorch::c10::str(__VA_ARGS__)); \
-    }                                                                                                       \
+#define TORCH_CHECK_WITH(error_t, cond, ...)                                          \
+  do {                                                                                \
+    if (!(cond)) {                                                                    \
+      ::reftorch::c10::detail::torchCheckFail<::reftorch::c10::error_t>(__VA_ARGS__); \
+    }                                                                                 \
   } while (false)
 
 #define TORCH_CHECK(cond, ...) TORCH_CHECK_WITH(Error, cond, __VA_ARGS__)
@@ -90,9 +96,9 @@ template <typename ErrorType>
 
 // Checks a condition that only a mistake in the library can break, never the caller. It is checked in every build, and
 // the error names the file and line.
-#define TORCH_INTERNAL_ASSERT(cond, ...)                                                                              \
-  do {                                                                                                                \
-    if (!(cond)) {                                                                                                    \
-      ::reftorch::c10::detail::torchInternalAssertFail(__FILE__, __LINE__, #cond, ::reftorch::c10::str(__VA_ARGS__)); \
-    }                                                                                                                 \
+#define TORCH_INTERNAL_ASSERT(cond, ...)                                                          \
+  do {                                                                                            \
+    if (!(cond)) {                                                                                \
+      ::reftorch::c10::detail::torchInternalAssertFail(__FILE__, __LINE__, #cond, ##__VA_ARGS__); \
+    }                                                                                             \
   } while (false)
