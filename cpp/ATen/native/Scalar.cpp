@@ -2,9 +2,10 @@
 #include <ATen/native/Scalar.h>
 
 #include <ATen/EmptyTensor.h>
-#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/functorch/TensorWrapper.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 namespace reftorch::at {
 
@@ -42,10 +43,9 @@ Scalar Tensor::item() const {
   if (functorch::is_wrapper(*this)) {
     return functorch::materialize(*this, "calling .item()").item();
   }
-  static const auto op =
-      Dispatcher::singleton().findSchemaOrThrow("aten::_local_scalar_dense").typed<Scalar(const Tensor&)>();
   // A number has no gradient, so autograd is left out of the call.
-  return op.redispatch(impl::effective_keys(key_set()) - c10::autograd_dispatch_keyset, *this);
+  const c10::impl::ExcludeDispatchKeyGuard no_autograd(c10::autograd_dispatch_keyset);
+  return at::_local_scalar_dense(*this);
 }
 
 } // namespace reftorch::at

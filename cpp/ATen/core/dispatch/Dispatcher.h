@@ -94,11 +94,7 @@ class TypedOperatorHandle<Ret(Args...)> final : public OperatorHandle {
   explicit TypedOperatorHandle(OperatorEntry* entry) : OperatorHandle(entry) {}
 
   Ret call(Args... args) const {
-    return redispatch(impl::effective_keys((DispatchKeySet() | ... | impl::keys_of(args))),
-                      std::forward<Args>(args)...);
-  }
-  // Calls the kernel of the highest key in `keys`, as redispatchBoxed() does.
-  Ret redispatch(DispatchKeySet keys, Args... args) const {
+    const DispatchKeySet keys = impl::effective_keys((DispatchKeySet() | ... | impl::keys_of(args)));
     const KernelFunction& kernel = lookup(keys);
     if (kernel.unboxed != nullptr) {
       return reinterpret_cast<Ret (*)(Args...)>(kernel.unboxed)(std::forward<Args>(args)...);
