@@ -29,8 +29,8 @@ constexpr const char* kWhileChecking = " (while checking arguments for ctc_loss_
 CTCShape checked_ctc_shape(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
                            IntArrayRef target_lengths, int64_t blank) {
   TORCH_CHECK(log_probs.numel() > 0, "log_probs tensor must not be empty");
-  // Targets of type Long are accepted, too. The message names Int alone, as PyTorch's message does: PyTorch has one
-  // kernel for Long and one for Int, and calls the kernel for Int with targets of every other type.
+  // Targets may have the type Int or Long. The message names only Int, like PyTorch's message: PyTorch calls its kernel
+  // for Int with targets of all other types, and that kernel refuses them.
   TORCH_CHECK(targets.scalar_type() == kLong || targets.scalar_type() == kInt,
               "Expected tensor for argument #2 'targets' to have scalar type Int; but got ",
               detail::type_string(targets), " instead", kWhileChecking);

@@ -20,11 +20,12 @@
 // aligned range of 2 MiB belongs to the program. So blocks of more than 64 KiB and up to 8 MiB (medium blocks) are not
 // requested from malloc one by one. They are cut, one behind the other, from segments of 32 MiB, for which we ask for
 // huge pages. Measured on a virtual machine with a Xeon: writing 1.5 MB that were not in the cache took 95 us instead
-// of 156 us, a training step of a small GPT 50 ms instead of 55 ms. Limits: a block that was cut stays a block of its
-// class, and its segment is never unmapped. When the memory of a medium block goes back to the system, the kernel takes
-// the pages away and the address range stays: the block goes to the list of released blocks, and the next write to it
-// gets fresh pages. The rest of a segment that is too small for the next block is left over; no memory belongs to it
-// until somebody writes there.
+// of 156 us, in one process. Training steps of a small GPT took 49 to 64 ms, and 81 to 114 ms in processes for which
+// the kernel had been told to use no huge pages (PR_SET_THP_DISABLE); the machine was slow and its times varied.
+// Limits: a block that was cut stays a block of its class, and its segment is never unmapped. When the memory of a
+// medium block goes back to the system, the kernel takes the pages away and the address range stays: the block goes to
+// the list of released blocks, and the next write to it gets fresh pages. The rest of a segment that is too small for
+// the next block is left over; no memory belongs to it until somebody writes there.
 #include <c10/core/CPUAllocator.h>
 
 #include <c10/util/Exception.h>

@@ -13,7 +13,7 @@ Allocator* GetCPUAllocator();
 struct CPUMemoryStats {
   size_t allocated_bytes = 0; // of the blocks that live tensors use, each rounded up to its size class
   size_t cached_bytes = 0;    // of the free blocks that are kept for the next tensor
-  size_t allocations = 0;     // how many requests no kept block could serve
+  size_t allocations = 0;     // the number of requests for which no free block was kept
 };
 CPUMemoryStats getCPUMemoryStats();
 

@@ -62,8 +62,8 @@ std::string str(const Args&... args) {
 }
 
 namespace detail {
-// These functions put the message together and throw it. They are never inlined: a function that checks something then
-// adds only a comparison and a rarely taken branch, and needs no room on its stack for the message.
+// These functions put the message together and throw it. Because they are never inlined, a check adds only a comparison
+// and a rarely taken branch to its function, and the function needs no room on its stack for the message.
 template <typename ErrorType, typename... Args>
 [[noreturn, gnu::cold, gnu::noinline]] void torchCheckFail(const Args&... args) {
   throw ErrorType(str(args...));

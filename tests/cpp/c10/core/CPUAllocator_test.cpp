@@ -20,6 +20,7 @@ using reftorch::c10::getCPUMemoryStats;
 
 namespace {
 
+constexpr size_t kKiB = size_t(1) << 10;
 constexpr size_t kMiB = size_t(1) << 20;
 
 bool all_bytes_are(const DataPtr& block, size_t n, char value) {
@@ -124,7 +125,7 @@ TEST_CASE("Huge pages are asked for where a block has more than 64 KiB") {
   REQUIRE(mine != MAP_FAILED);
   const bool possible = madvise(mine, 4 * kMiB, MADV_HUGEPAGE) == 0;
   CHECK(huge_pages_are_advised(mine) == possible);
-  for (const size_t n : {100 * kMiB / 1024, kMiB, 8 * kMiB, 64 * kMiB}) {
+  for (const size_t n : {100 * kKiB, kMiB, 8 * kMiB, 64 * kMiB}) {
     const DataPtr block = GetCPUAllocator()->allocate(n);
     CHECK(huge_pages_are_advised(static_cast<char*>(block.get()) + n / 2) == possible);
   }
