@@ -455,10 +455,7 @@ template <typename T>
 void backward_weight(Rung rung, T* dw, const T* dy, const T* x, const ConvShape& s) {
   if constexpr (has_tiles<T>) {
     if (rung == Rung::Tiled) {
-      if (weights_fit_tiles(s) && backward_weight_tiled(dw, dy, x, s)) {
-        return;
-      }
-      rung = Rung::Unfolded;
+      return backward_weight_tiled(dw, dy, x, s);
     }
   }
   const auto f = rung == Rung::Naive    ? backward_weight_naive<T>

@@ -33,30 +33,77 @@
 
 namespace reftorch::at::native::conv {
 
-// A vector of 64 bytes, the widest register of today's CPUs. Where registers are narrower, the compiler uses several.
+// A tile has at most kTallest channels, or, for the gradient of the weight, at most kTallest terms.
+constexpr int kTallest = 6;
+constexpr int64_t kWidestTile = 4; // vectors
+constexpr int64_t kMostLanes = 16; // floats in the widest vector
+
+// The loops over tiles for one instruction set. ConvolutionTileLoops.h says what each does.
 template <typename T>
-struct LanesOf {
-  typedef T type __attribute__((vector_size(64)));
-  typedef T in_memory __attribute__((vector_size(64), aligned(alignof(T)), may_alias)); // at any address
-  static constexpr int64_t count = 64 / sizeof(T);
+struct TileLoops {
+  using sum_fn = void (*)(T* y, int64_t pitch, const T* bias, const T* frame, int64_t channel_size, int64_t channels,
+                          const int64_t* taps, int64_t kernel_size, const T* weights, int64_t count);
+  using dot_fn = void (*)(T* sums, int64_t sums_pitch, const T* dy, int64_t dy_pitch, const T* frame,
+                          const int64_t* taps, int64_t count);
+  using outer_fn = void (*)(T* sums, const T* dy, const T* frame, const int64_t* shifts, const int64_t* starts,
+                            int64_t rows, int64_t width);
+  static constexpr int kDotHeight = 2, kDotWidth = 3;
+
+  int64_t lanes;                     // elements of a vector
+  int64_t stripe;                    // output channels that outer computes at once
+  sum_fn sum[kTallest];              // by height - 1
+  dot_fn dot[kDotHeight][kDotWidth]; // by height - 1 and width - 1
+  outer_fn outer[kTallest];          // by height - 1
 };
 
+} // namespace reftorch::at::native::conv
+
+#define TILE_ISA baseline
+#define TILE_BYTES 16 // SSE2 and NEON
+#define TILE_TARGET
+#include <ATen/native/cpu/ConvolutionTileLoops.h>
+#undef TILE_ISA
+#undef TILE_BYTES
+#undef TILE_TARGET
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define TILE_ISA avx2
+#define TILE_BYTES 32
+#define TILE_TARGET __attribute__((target("avx2,fma")))
+#include <ATen/native/cpu/ConvolutionTileLoops.h>
+#undef TILE_ISA
+#undef TILE_BYTES
+#undef TILE_TARGET
+#define TILE_ISA avx512
+#define TILE_BYTES 64
+#define TILE_TARGET __attribute__((target("avx512f")))
+#include <ATen/native/cpu/ConvolutionTileLoops.h>
+#undef TILE_ISA
+#undef TILE_BYTES
+#undef TILE_TARGET
+#endif
+
+namespace reftorch::at::native::conv {
+
+// The loops for each instruction set that this processor has, the widest vectors last.
 template <typename T>
-__attribute__((always_inline)) inline const typename LanesOf<T>::in_memory& lanes_at(const T* p) {
-  return *reinterpret_cast<const typename LanesOf<T>::in_memory*>(p);
-}
-template <typename T>
-__attribute__((always_inline)) inline typename LanesOf<T>::in_memory& lanes_at(T* p) {
-  return *reinterpret_cast<typename LanesOf<T>::in_memory*>(p);
+std::vector<TileLoops<T>> all_tile_loops() {
+  std::vector<TileLoops<T>> ladder{baseline::tile_loops<T>()};
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    ladder.push_back(avx2::tile_loops<T>());
+  }
+  if (__builtin_cpu_supports("avx512f")) {
+    ladder.push_back(avx512::tile_loops<T>());
+  }
+#endif
+  return ladder;
 }
 
-// A tile has at most kTallest channels. A lower tile is wider, because a register whose sum is not finished cannot take
-// the next product: four or more sums have to be under way at once.
-constexpr int kTallest = 6;
-constexpr int width_of_tile(int height) {
-  return height >= 4 ? 1 : 5 - height;
+template <typename T>
+const TileLoops<T>& fastest_tile_loops() {
+  static const TileLoops<T> fastest = all_tile_loops<T>().back();
+  return fastest;
 }
-constexpr int64_t kWidestTile = 4;
 
 // The copy of one example's channels with zeros around them, and where the taps lie in it.
 class Frame final {
@@ -82,7 +129,7 @@ class Frame final {
   }
   // Behind the last channel are the zeros to the right of its last row, and what the last tile reads too much.
   int64_t size(int64_t channels) const {
-    return channels * channel_size() + shape_.padding[2] + kWidestTile * LanesOf<float>::count;
+    return channels * channel_size() + shape_.padding[2] + kMostLanes * kWidestTile;
   }
   const int64_t* taps() const {
     return taps_.data();
@@ -143,78 +190,6 @@ inline bool tiles_fit(const ConvShape& s) {
   return true;
 }
 
-// The two loops that follow are optimized in the Debug build, too, as the BLAS is: networks have to train there.
-#ifndef NDEBUG
-#pragma GCC push_options
-#pragma GCC optimize("O3")
-#endif
-
-// y (H, pitch): bias + the sum over channels and taps of weight * frame, for `count` pixels of H channels.
-// The weights are (channels * taps, H).
-template <typename T, int H>
-TARGET_CLONES static void sum_tiles(T* y, int64_t pitch, const T* bias, const T* frame, int64_t channel_size,
-                                    int64_t channels, const int64_t* taps, int64_t kernel_size, const T* weights,
-                                    int64_t count) {
-  using Lanes = typename LanesOf<T>::type;
-  constexpr int W = width_of_tile(H);
-  constexpr int64_t L = LanesOf<T>::count;
-  for (int64_t i = 0; i < count; i += W * L) {
-    Lanes sums[H][W];
-    for (int h = 0; h < H; h++) {
-      for (int w = 0; w < W; w++) {
-        sums[h][w] = Lanes{} + bias[h];
-      }
-    }
-    const T* factors = weights;
-    for (int64_t c = 0; c < channels; c++) {
-      for (int64_t k = 0; k < kernel_size; k++, factors += H) {
-        const T* from = frame + c * channel_size + taps[k] + i;
-        for (int w = 0; w < W; w++) {
-          const Lanes pixels = lanes_at(from + w * L);
-          for (int h = 0; h < H; h++) {
-            sums[h][w] += factors[h] * pixels;
-          }
-        }
-      }
-    }
-    for (int h = 0; h < H; h++) {
-      for (int w = 0; w < W; w++) {
-        lanes_at(y + h * pitch + i + w * L) = sums[h][w];
-      }
-    }
-  }
-}
-
-// sums (H, W): adds the products of H rows of dy with W shifted copies of the frame; `count` is a multiple of a vector.
-template <typename T, int H, int W>
-TARGET_CLONES static void dot_tiles(T* sums, int64_t sums_pitch, const T* dy, int64_t dy_pitch, const T* frame,
-                                    const int64_t* taps, int64_t count) {
-  using Lanes = typename LanesOf<T>::type;
-  constexpr int64_t L = LanesOf<T>::count;
-  Lanes parts[H][W] = {};
-  for (int64_t i = 0; i < count; i += L) {
-    Lanes grads[H];
-    for (int h = 0; h < H; h++) {
-      grads[h] = lanes_at(dy + h * dy_pitch + i);
-    }
-    for (int w = 0; w < W; w++) {
-      const Lanes pixels = lanes_at(frame + taps[w] + i);
-      for (int h = 0; h < H; h++) {
-        parts[h][w] += grads[h] * pixels;
-      }
-    }
-  }
-  for (int h = 0; h < H; h++) {
-    for (int w = 0; w < W; w++) {
-      lanes_at(sums + h * sums_pitch + w * L) += parts[h][w];
-    }
-  }
-}
-
-#ifndef NDEBUG
-#pragma GCC pop_options
-#endif
-
 // The weights in the order in which the tiles read them: group, block of kTallest output channels, term, channel.
 // get(g, m, term) returns the weight of an output channel and a term; a term is an input channel and a tap. Returns
 // whether all weights are finite.
@@ -236,12 +211,12 @@ bool pack_weights(T* packed, const ConvShape& s, const F& get) {
 }
 
 template <typename T>
-void sum_of_tiles(T* y, const T* x, const T* packed, const T* bias, const ConvShape& s) {
+void sum_of_tiles(T* y, const T* x, const T* packed, const T* bias, const ConvShape& s, const TileLoops<T>& loops) {
   const Frame frame(s);
   const int64_t C = s.in_channels, M = s.out_channels, terms = C * s.kernel_size();
   // Some rows at a time, so that the part of the frame stays in the cache while all output channels use it.
   const int64_t rows = std::clamp<int64_t>(256 / frame.pitch(), 1, frame.output_rows());
-  const int64_t room = rows * frame.pitch() + kWidestTile * LanesOf<T>::count;
+  const int64_t room = rows * frame.pitch() + kWidestTile * loops.lanes;
   parallel_for(0, s.batch * s.groups, grain_of(terms * M * s.output_pixels() / 16), [&](int64_t lo, int64_t hi) {
     Scratch<T> pixels(frame.size(C)), block(kTallest * room);
     std::fill_n(pixels.begin(), frame.size(C), T(0));
@@ -253,19 +228,10 @@ void sum_of_tiles(T* y, const T* x, const T* packed, const T* bias, const ConvSh
         const int64_t count = (last - first - 1) * frame.pitch() + s.output[2];
         for (int64_t m = 0; m < M; m += kTallest) {
           const T zeros[kTallest] = {}, *start = bias == nullptr ? zeros : bias + g * M + m;
-          const auto run = [&](auto* tiles) {
-            tiles(block.begin(), room, start, pixels.begin() + first * frame.pitch(), frame.channel_size(), C,
-                  frame.taps(), s.kernel_size(), packed + (g * M + m) * terms, count);
-          };
           const int64_t height = std::min<int64_t>(kTallest, M - m);
-          switch (height) {
-            case 1: run(&sum_tiles<T, 1>); break;
-            case 2: run(&sum_tiles<T, 2>); break;
-            case 3: run(&sum_tiles<T, 3>); break;
-            case 4: run(&sum_tiles<T, 4>); break;
-            case 5: run(&sum_tiles<T, 5>); break;
-            default: run(&sum_tiles<T, kTallest>); break;
-          }
+          loops.sum[height - 1](block.begin(), room, start, pixels.begin() + first * frame.pitch(),
+                                frame.channel_size(), C, frame.taps(), s.kernel_size(), packed + (g * M + m) * terms,
+                                count);
           frame.each_output_row(first, last, [&](int64_t row, int64_t o) {
             for (int64_t h = 0; h < height; h++) {
               std::copy_n(block.begin() + h * room + row * frame.pitch(), s.output[2],
@@ -279,19 +245,21 @@ void sum_of_tiles(T* y, const T* x, const T* packed, const T* bias, const ConvSh
 }
 
 template <typename T>
-void forward_tiled(T* y, const T* x, const T* w, const T* bias, const ConvShape& s) {
+void forward_tiled(T* y, const T* x, const T* w, const T* bias, const ConvShape& s,
+                   const TileLoops<T>& loops = fastest_tile_loops<T>()) {
   const int64_t terms = s.in_channels * s.kernel_size();
   Scratch<T> packed(s.groups * s.out_channels * terms);
   pack_weights(packed.begin(), s,
                [&](int64_t g, int64_t m, int64_t term) { return w[(g * s.out_channels + m) * terms + term]; });
-  sum_of_tiles(y, x, packed.begin(), bias, s);
+  sum_of_tiles(y, x, packed.begin(), bias, s, loops);
 }
 
 // The gradient of the input is a convolution of dy with the kernel turned around: where an output pixel read an input
 // pixel through the first tap, the input pixel collects from it through the last. Around dy are zeros, and 0 times an
 // infinite weight would be NaN: returns false, with nothing computed, if any weight is not finite.
 template <typename T>
-bool backward_input_tiled(T* dx, const T* dy, const T* w, const T* bias, const ConvShape& s) {
+bool backward_input_tiled(T* dx, const T* dy, const T* w, const T* bias, const ConvShape& s,
+                          const TileLoops<T>& loops = fastest_tile_loops<T>()) {
   ConvShape back = s;
   std::swap(back.in_channels, back.out_channels);
   std::swap(back.input, back.output);
@@ -305,25 +273,25 @@ bool backward_input_tiled(T* dx, const T* dy, const T* w, const T* bias, const C
     return w[((g * M + m) * C + c) * taps + k];
   });
   if (finite) {
-    sum_of_tiles(dx, dy, packed.begin(), bias, back);
+    sum_of_tiles(dx, dy, packed.begin(), bias, back, loops);
   }
   return finite;
 }
 
-// Whether tiles are quicker than a matrix product for the gradient of the weight: the product is slow if its matrix has
-// few rows, and the vectors of partial sums have to stay in the second-level cache.
-inline bool weights_fit_tiles(const ConvShape& s) {
-  constexpr int64_t kMostRows = 16, kMostSums = 4096;
-  return s.out_channels <= kMostRows && s.in_channels * s.out_channels * s.kernel_size() <= kMostSums;
+// There are two ways to the gradient of the weight. If there are few output channels, a vector holds pixels of one
+// channel, and each weight has a vector of partial sums, which have to stay in the second-level cache: this is
+// backward_weight_by_pixels. Otherwise a vector holds one pixel of many output channels: backward_weight_by_channels.
+inline bool vectors_of_pixels_fit(const ConvShape& s) {
+  constexpr int64_t kMostChannels = 7, kMostSums = 4096;
+  return s.out_channels <= kMostChannels && s.in_channels * s.out_channels * s.kernel_size() <= kMostSums;
 }
 
 // dw. Each weight has one vector of partial sums until all examples are added. The elements of dy between two rows are
-// 0, and 0 times an infinite pixel would be NaN: returns false if any weight is not finite, and then another rung has
+// 0, and 0 times an infinite pixel would be NaN: returns false if any weight is not finite, and then the other way has
 // to say whether that is right.
 template <typename T>
-bool backward_weight_tiled(T* dw, const T* dy, const T* x, const ConvShape& s) {
-  constexpr int64_t L = LanesOf<T>::count;
-  constexpr int kHeight = 2, kWidth = 3;
+bool backward_weight_by_pixels(T* dw, const T* dy, const T* x, const ConvShape& s, const TileLoops<T>& loops) {
+  const int64_t L = loops.lanes, kHeight = loops.kDotHeight, kWidth = loops.kDotWidth;
   const Frame frame(s);
   const int64_t C = s.in_channels, M = s.out_channels, taps = s.kernel_size(), pixels = s.output_pixels();
   const int64_t count = (frame.output_rows() * frame.pitch() + L - 1) / L * L;
@@ -346,18 +314,12 @@ bool backward_weight_tiled(T* dw, const T* dy, const T* x, const ConvShape& s) {
           }
         });
         for (int64_t m = 0; m < M; m += kHeight) {
-          for (int64_t ck = 0; ck < channels * taps; ck += std::min<int64_t>(kWidth, taps - ck % taps)) {
-            const int64_t c = ck / taps, k = ck % taps;
-            const auto run = [&](auto* tiles) {
-              tiles(sums.begin() + ((c * M + m) * taps + k) * L, taps * L, grads.begin() + m * count, count,
-                    copy.begin() + c * frame.channel_size(), frame.taps() + k, count);
-            };
-            const bool two = m + 1 < M;
-            switch (std::min<int64_t>(kWidth, taps - k)) {
-              case 1: two ? run(&dot_tiles<T, 2, 1>) : run(&dot_tiles<T, 1, 1>); break;
-              case 2: two ? run(&dot_tiles<T, 2, 2>) : run(&dot_tiles<T, 1, 2>); break;
-              default: two ? run(&dot_tiles<T, 2, 3>) : run(&dot_tiles<T, 1, 3>); break;
-            }
+          for (int64_t ck = 0, width; ck < channels * taps; ck += width) {
+            const int64_t c = ck / taps, k = ck % taps, height = std::min(kHeight, M - m);
+            width = std::min(kWidth, taps - k);
+            loops.dot[height - 1][width - 1](sums.begin() + ((c * M + m) * taps + k) * L, taps * L,
+                                             grads.begin() + m * count, count, copy.begin() + c * frame.channel_size(),
+                                             frame.taps() + k, count);
           }
         }
       }
@@ -374,6 +336,75 @@ bool backward_weight_tiled(T* dw, const T* dy, const T* x, const ConvShape& s) {
     }
   });
   return std::find(is_finite.begin(), is_finite.end(), 0) == is_finite.end();
+}
+
+// to (count, stripe) = from (channels, pitch) transposed, for `count` pixels; channels <= stripe.
+template <typename T>
+void interleave_channels(T* to, int64_t stripe, const T* from, int64_t channels, int64_t pitch, int64_t count) {
+  for (int64_t c = 0; c < channels; c++) {
+    for (int64_t i = 0; i < count; i++) {
+      to[i * stripe + c] = from[c * pitch + i];
+    }
+  }
+}
+
+// dw. A tile has the sums of some terms for a stripe of output channels. For each pixel it reads a stripe of dy and
+// uses it for each of its terms; a term is an input channel and a tap.
+template <typename T>
+void backward_weight_by_channels(T* dw, const T* dy, const T* x, const ConvShape& s, const TileLoops<T>& loops) {
+  constexpr int64_t kPixels = 256; // so many pixels of a stripe of dy stay in the first-level cache
+  const Frame frame(s);
+  const int64_t C = s.in_channels, M = s.out_channels, taps = s.kernel_size(), pixels = s.output_pixels();
+  const int64_t width = s.output[2], stripe = loops.stripe, stripes = (M + stripe - 1) / stripe;
+  std::vector<int64_t> starts;
+  frame.each_output_row(0, frame.output_rows(), [&](int64_t row, int64_t) { starts.push_back(row * frame.pitch()); });
+  const int64_t all_rows = starts.size(), most_rows = std::clamp<int64_t>(kPixels / width, 1, all_rows);
+  // The threads share the channels of the input, as in backward_weight_unfolded.
+  parallel_for(0, s.groups * C, grain_of(M * taps * s.batch * pixels / 16), [&](int64_t lo, int64_t hi) {
+    for (int64_t channel = lo; channel < hi;) {
+      const int64_t g = channel / C, first = channel % C, channels = std::min(C - first, hi - channel);
+      const int64_t terms = channels * taps, tiles = (terms + kTallest - 1) / kTallest;
+      std::vector<int64_t> shifts;
+      for (int64_t term = 0; term < terms; term++) {
+        shifts.push_back(term / taps * frame.channel_size() + frame.taps()[term % taps]);
+      }
+      Scratch<T> copy(frame.size(channels)), grads(most_rows * width * stripe), sums(stripes * terms * stripe);
+      std::fill(copy.begin(), copy.end(), T(0));
+      std::fill(grads.begin(), grads.end(), T(0)); // the last stripe may have fewer channels
+      std::fill(sums.begin(), sums.end(), T(0));
+      for (int64_t n = 0; n < s.batch; n++) {
+        const int64_t example_group = n * s.groups + g;
+        frame.fill(copy.begin(), x + (example_group * C + first) * s.input_pixels(), channels);
+        for (int64_t row = 0; row < all_rows; row += most_rows) {
+          const int64_t rows = std::min(most_rows, all_rows - row);
+          for (int64_t m = 0; m < M; m += stripe) {
+            interleave_channels(grads.begin(), stripe, dy + (example_group * M + m) * pixels + row * width,
+                                std::min(stripe, M - m), pixels, rows * width);
+            for (int64_t tile = 0; tile < tiles; tile++) { // tiles of equal height, because a low tile is slow
+              const int64_t term = tile * terms / tiles, end = (tile + 1) * terms / tiles;
+              loops.outer[end - term - 1](sums.begin() + m * terms + term * stripe, grads.begin(), copy.begin(),
+                                          shifts.data() + term, starts.data() + row, rows, width);
+            }
+          }
+        }
+      }
+      for (int64_t m = 0; m < M; m++) {
+        for (int64_t term = 0; term < terms; term++) {
+          dw[((g * M + m) * C + first) * taps + term] = sums[(m / stripe * terms + term) * stripe + m % stripe];
+        }
+      }
+      channel += channels;
+    }
+  });
+}
+
+// dw, by the quicker of the two ways that is right.
+template <typename T>
+void backward_weight_tiled(T* dw, const T* dy, const T* x, const ConvShape& s,
+                           const TileLoops<T>& loops = fastest_tile_loops<T>()) {
+  if (!vectors_of_pixels_fit(s) || !backward_weight_by_pixels(dw, dy, x, s, loops)) {
+    backward_weight_by_channels(dw, dy, x, s, loops);
+  }
 }
 
 } // namespace reftorch::at::native::conv

@@ -52,6 +52,24 @@ void check_close(const Numbers& got, const Numbers& expected) {
   }
 }
 
+// The tiles for each instruction set of this processor, and not only for the one that the kernels choose.
+void check_tiles(const ConvShape& s, const Numbers& x, const Numbers& y, const Numbers& w, const Numbers& bias,
+                 const Numbers& output, const Numbers& input, const Numbers& weight) {
+  for (const conv::TileLoops<double>& loops : conv::all_tile_loops<double>()) {
+    CAPTURE(loops.lanes);
+    Numbers got_output(y.size(), 7), got_input(x.size(), 7), got_weight(w.size(), 7);
+    conv::forward_tiled(got_output.data(), x.data(), w.data(), bias.data(), s, loops);
+    check_close(got_output, output);
+    CHECK(conv::backward_input_tiled<double>(got_input.data(), y.data(), w.data(), nullptr, s, loops));
+    check_close(got_input, input);
+    conv::backward_weight_by_channels(got_weight.data(), y.data(), x.data(), s, loops);
+    check_close(got_weight, weight);
+    std::fill(got_weight.begin(), got_weight.end(), 7);
+    CHECK(conv::backward_weight_by_pixels(got_weight.data(), y.data(), x.data(), s, loops));
+    check_close(got_weight, weight);
+  }
+}
+
 void check_rungs(const ConvShape& s, std::mt19937& generator) {
   const int64_t in = s.batch * s.groups * s.in_channels * s.input_pixels();
   const int64_t out = s.batch * s.groups * s.out_channels * s.output_pixels();
@@ -63,6 +81,9 @@ void check_rungs(const ConvShape& s, std::mt19937& generator) {
   conv::forward(conv::Rung::Naive, output.data(), x.data(), w.data(), of_output.data(), s);
   conv::backward_input<double>(conv::Rung::Naive, input.data(), y.data(), w.data(), nullptr, s);
   conv::backward_weight(conv::Rung::Naive, weight.data(), y.data(), x.data(), s);
+  if (conv::tiles_fit(s)) {
+    check_tiles(s, x, y, w, of_output, output, input, weight);
+  }
   for (const conv::Rung rung : {conv::Rung::Direct, conv::Rung::Unfolded, conv::Rung::Tiled}) {
     if (rung == conv::Rung::Tiled && !conv::tiles_fit(s)) {
       continue;
@@ -101,12 +122,26 @@ TEST_CASE("the tiles of a convolution agree with the other rungs, for tiles of e
   }
 }
 
+TEST_CASE("the gradient of the weight is right for output channels in several stripes and pixels in several parts") {
+  std::mt19937 generator(5);
+  ConvShape s;
+  s.batch = 2;
+  s.in_channels = 3;
+  s.out_channels = 21;
+  s.input = {1, 30, 25};
+  s.kernel = {1, 3, 3};
+  s.padding = {0, 1, 1};
+  s.output = s.input;
+  REQUIRE(s.out_channels > conv::fastest_tile_loops<double>().stripe);
+  check_rungs(s, generator);
+}
+
 TEST_CASE("an infinite pixel reaches those weights alone that meet it") {
   ConvShape s;
   s.input = {1, 3, 3};
   s.kernel = {1, 2, 2};
   s.output = {1, 2, 2};
-  REQUIRE(conv::weights_fit_tiles(s));
+  REQUIRE(conv::vectors_of_pixels_fit(s));
   Numbers x(9, 1), dy(4, 1), dw(4), expected(4);
   x[8] = std::numeric_limits<double>::infinity(); // only the last tap lies on the corner
   conv::backward_weight(conv::Rung::Naive, expected.data(), dy.data(), x.data(), s);
