@@ -26,7 +26,7 @@ NATIVE = ROOT / "cpp" / "ATen" / "native"
 NOT_IN_NATIVE = {"VariableTypeManual": "tensor_shape"}
 # The functions that register something for an op; their arguments are the names of ops.
 REGISTRARS = {
-    "reftorch/autograd/derivatives": ("derivative", "non_differentiable", "not_implemented"),
+    "reftorch/autograd/derivatives": ("derivative", "non_differentiable"),
     "reftorch/_torch_docs": ("_entries.add_docstr",),
     "reftorch/_functorch/batch_rules": ("_common.batch_rule", "_random.random_rule"),
 }

@@ -231,9 +231,16 @@ def jvp(name: str, args: list[Any], tangents: list[Any], results: list[Any]) -> 
 
 
 def _refusal(name: str) -> NotImplementedError:
+    base = name.split(".")[0]
+    if _functional(name) not in FORMULAS:
+        op = base if "::" in base else f"aten::{base}"
+        return NotImplementedError(
+            f"Trying to use forward AD with {op} that does not support it. "
+            "Hint: it has no formula in reftorch/autograd/derivatives either."
+        )
     return NotImplementedError(
-        f"Trying to use forward AD with {name.split('.')[0]} that does not support it because it has not been "
-        "implemented yet. Hint: it has no formula in reftorch/autograd/derivatives either, or one that refuses."
+        f"Trying to use forward AD with {base} that does not support it because it has not been implemented yet. "
+        "Hint: its formula in reftorch/autograd/derivatives refuses, or calls an op that has no formula."
     )
 
 

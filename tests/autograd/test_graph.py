@@ -84,6 +84,56 @@ def test_node_names_of_changes_in_place_equal_torch(real_torch):
     assert names(torch) == names(real_torch)
 
 
+def test_ops_without_a_derivative_have_the_nodes_and_errors_of_torch(real_torch):
+    """An op without formula has the node NotImplemented; a formula that refuses has a node of the op's name."""
+
+    def refusals(lib):
+        x = lib.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        y, aten = lib.ones(2, 2, requires_grad=True), lib.ops.aten
+        index, bags, column = lib.tensor([0, 1]), lib.tensor([0, 0]), lib.ones(2, 1, requires_grad=True)
+
+        def second(call):
+            return lib.autograd.grad(call().sum(), x, create_graph=True)[0]
+
+        calls = {
+            "heaviside": lambda: lib.heaviside(x, y),
+            "heaviside_": lambda: (x * 1).heaviside_(y),
+            "floor_divide": lambda: lib.floor_divide(x, y),
+            "floor_divide_": lambda: (x * 1).floor_divide_(y),
+            "bernoulli.p": lambda: lib.bernoulli(x, 0.5),
+            "_sample_dirichlet": lambda: lib._sample_dirichlet(x),
+            "_dirichlet_grad": lambda: lib._dirichlet_grad(x, x, y),
+            "native_channel_shuffle": lambda: lib.native_channel_shuffle(x[None], 2),
+            "linalg_ldl_factor_ex": lambda: lib.linalg.ldl_factor_ex(x)[0],
+            "linalg_ldl_solve": lambda: lib.linalg.ldl_solve(x, index.int() + 1, y),
+            "multi_margin_loss": lambda: second(lambda: lib.nn.functional.multi_margin_loss(x, index)),
+            "multilabel_margin_loss": lambda: second(
+                lambda: lib.nn.functional.multilabel_margin_loss(x, lib.tensor([[0, -1], [1, -1]]))
+            ),
+            "ctc_loss": lambda: second(lambda: lib.nn.functional.ctc_loss(x[:, None], index[1:], (2,), (1,))),
+            "_weight_norm": lambda: aten._weight_norm_interface_backward(x, y, column, column.detach(), 0)[0],
+            "geqrf": lambda: lib.geqrf(x)[0],
+            "_pdist_backward": lambda: aten._pdist_backward(lib.ones(1), x, 2.0, lib.ones(1)),
+            "_cdist_backward": lambda: aten._cdist_backward(y, x, x, 1.0, y),
+            "embedding_renorm_": lambda: lib.embedding_renorm_(x * 1, index, 1.0, 2.0),
+            "_embedding_bag_dense_backward": lambda: aten._embedding_bag_dense_backward(
+                x, index, bags, index, index, 3, False, 0, None
+            ),
+            "igamma": lambda: lib.igamma(x, y),
+            "unique": lambda: lib.unique(x),
+        }
+        found = {}
+        for name, call in calls.items():
+            node = call().grad_fn
+            with pytest.raises(RuntimeError) as error:
+                lib.autograd.grad(call().sum(), x)
+            edges = [None if edge is None else edge.name() for edge, _ in node.next_functions]
+            found[name] = node.name(), edges, type(error.value).__name__, str(error.value)
+        return found
+
+    assert refusals(torch) == asked(real_torch, refusals)
+
+
 @pytest.mark.parametrize("change", ["t_", "swapaxes_", "swapdims_", "transpose_"])
 def test_a_view_that_is_turned_in_place_names_the_turn(change, real_torch):
     def names(lib):

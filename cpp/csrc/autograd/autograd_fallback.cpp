@@ -197,12 +197,16 @@ void check_recordable(const OperatorInfo& info, const at::FunctionSchema& schema
   }
 }
 
+// The node leads to those tensors alone that require a gradient, as in PyTorch.
 std::shared_ptr<Node> make_not_implemented(const OperatorInfo& info, const at::FunctionSchema& schema,
                                            const at::IValue* args) {
-  auto node = std::make_shared<NotImplemented>(schema.operator_name());
+  auto node = std::make_shared<NotImplemented>(schema.qualified_name());
   for (uint8_t i : info.tensor_args) {
-    for_each_tensor(
-        args[i], [&](const Variable& t) { node->add_next_edge(t.requires_grad() ? impl::gradient_edge(t) : Edge()); });
+    for_each_tensor(args[i], [&](const Variable& t) {
+      if (t.requires_grad()) {
+        node->add_next_edge(impl::gradient_edge(t));
+      }
+    });
   }
   return node;
 }

@@ -165,26 +165,32 @@ def non_differentiable(*ops: str) -> None:
         _C._register_non_differentiable(op)
 
 
-def not_implemented(*ops: str) -> None:
-    """Declare that ops are differentiable but have no formula yet: backward raises RuntimeError.
+def not_implemented(what: str) -> Callable[..., Any]:
+    """Return a formula that refuses, for an input whose gradient nobody has worked out.
+
+    An op that has no derivative at all is not listed: its node is ``NotImplemented``, whose backward raises
+    RuntimeError.
 
     Args:
-        ops: names of ops with their overloads, ``"floor_divide"``.
+        what: what the error names, such as the op, or the op and the input.
 
     Raises:
-        RuntimeError: an op does not exist, or has a formula.
+        NotImplementedError: by the formula.
+
+    Example:
+        >>> from reftorch.autograd.derivatives import not_implemented
+        >>> not_implemented("igamma: input")(None)
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: the derivative for 'igamma: input' is not implemented.
 
     Mirrors tools/autograd/derivatives.yaml, ``not_implemented``.
     """
 
-    def refusing(base: str) -> Callable[..., Any]:
-        def formula(grad: Any) -> Any:
-            raise RuntimeError(f"derivative for aten::{base} is not implemented")
+    def formula(grad: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
 
-        return formula
-
-    for op in ops:
-        derivative(op)(refusing(op.split(".")[0]))
+    return formula
 
 
 def _register_all() -> None:

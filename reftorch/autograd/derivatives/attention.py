@@ -10,7 +10,7 @@ gradient is wanted, and these have derivatives themselves.
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, non_differentiable, not_implemented
+from reftorch.autograd.derivatives import derivative, non_differentiable
 
 _fn, _nn = _C._VariableFunctions, _C._nn
 
@@ -60,5 +60,4 @@ def flash_attention(
     )
 
 
-not_implemented("_scaled_dot_product_flash_attention_for_cpu_backward")
 non_differentiable("_fused_sdp_choice")  # a number

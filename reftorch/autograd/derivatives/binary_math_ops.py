@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, non_differentiable, not_implemented
+from reftorch.autograd.derivatives import derivative, non_differentiable
 
 _fn = _C._VariableFunctions
 
@@ -94,8 +94,6 @@ derivative(
     self=lambda grad, self, other: _fn.where(self == other, 0.0, grad),
     other=lambda grad: _fn.zeros_like(grad),
 )
-
-not_implemented("heaviside")
 
 # --- the larger and the smaller; a number is preferred over NaN -------------------------------------------------------
 

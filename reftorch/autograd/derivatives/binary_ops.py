@@ -5,7 +5,7 @@ Leaves out: complex numbers.
 """
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, not_implemented
+from reftorch.autograd.derivatives import derivative
 
 _fn = _C._VariableFunctions
 
@@ -74,8 +74,6 @@ derivative(
     result="auto_element_wise",
     node_number=2,
 )
-
-not_implemented("floor_divide")
 
 # a = b floor(a/b) + remainder
 derivative(

@@ -7,18 +7,11 @@ Leaves out: complex numbers.
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative
+from reftorch.autograd.derivatives import derivative, not_implemented
 
 _fn, _special = _C._VariableFunctions, _C._special
 
 # --- gamma and zeta functions -----------------------------------------------------------------------------------------
-
-
-def _no_order(what: str) -> Any:
-    def formula(grad: Any) -> Any:
-        raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
-
-    return formula
 
 
 # d/dx P(a, x) = x^(a - 1) e^-x / Gamma(a)
@@ -26,8 +19,10 @@ def _igamma(grad: Any, self: Any, other: Any) -> Any:
     return grad * ((self - 1) * other.log() - other - self.lgamma()).exp()
 
 
-derivative("igamma", self=_no_order("igamma: input"), other=_igamma)
-derivative("igammac", self=_no_order("igammac: input"), other=lambda grad, self, other: -_igamma(grad, self, other))
+derivative("igamma", self=not_implemented("igamma: input"), other=_igamma)
+derivative(
+    "igammac", self=not_implemented("igammac: input"), other=lambda grad, self, other: -_igamma(grad, self, other)
+)
 
 
 # d/dq zeta(s, q) = -s zeta(s + 1, q)
@@ -35,9 +30,9 @@ def _zeta(grad: Any, self: Any, other: Any) -> Any:
     return grad * -self * _special.special_zeta(self + 1, other)
 
 
-derivative("special_zeta", self=_no_order("zeta"), other=_zeta)
+derivative("special_zeta", self=not_implemented("zeta"), other=_zeta)
 derivative("special_zeta.self_scalar", other=_zeta, node_number=1)
-derivative("special_zeta.other_scalar", self=_no_order("zeta"), node_number=2)
+derivative("special_zeta.other_scalar", self=not_implemented("zeta"), node_number=2)
 
 # --- logarithms -------------------------------------------------------------------------------------------------------
 

@@ -32,7 +32,8 @@ derivative(
     x1=lambda grad, x1, x2, p, result: _cdist(grad, x1, x2, p, result),
     x2=lambda grad, x1, x2, p, result: _cdist(grad.mT, x2, x1, p, result.mT),
 )
-not_implemented("_cdist_backward")
+_refusing = not_implemented("_cdist_backward")
+derivative("_cdist_backward", grad=_refusing, x1=_refusing, x2=_refusing, cdist=_refusing)
 
 
 @derivative("_euclidean_dist", inputs=["x1", "x2"])
@@ -56,7 +57,8 @@ def _pdist(grad: Any, self: Any, p: float, result: Any) -> Any:
 
 
 derivative("_pdist_forward", self=_pdist)
-not_implemented("_pdist_backward")
+_refusing = not_implemented("_pdist_backward")
+derivative("_pdist_backward", grad=_refusing, self=_refusing, pdist=_refusing)
 
 
 def _renorm(grad: Any, self: Any, p: float, dim: int, maxnorm: float) -> Any:

@@ -7,7 +7,7 @@ Leaves out: gradients through samples (rsample of torch.distributions).
 """
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, non_differentiable, not_implemented
+from reftorch.autograd.derivatives import derivative, non_differentiable
 
 _zeros_like = _C._VariableFunctions.zeros_like
 non_differentiable("normal.float_float")
@@ -18,7 +18,6 @@ derivative("random_.to", self=lambda grad: _zeros_like(grad), node_number=1)
 derivative("random_", self=lambda grad: _zeros_like(grad), node_number=2)
 derivative("bernoulli_.float", self=lambda grad: _zeros_like(grad), node_number=2)
 derivative("bernoulli_.Tensor", self=lambda grad: _zeros_like(grad), p=lambda grad: _zeros_like(grad), node_number=1)
-not_implemented("bernoulli.p")
 
 derivative("normal.Tensor_float", mean=lambda grad: _zeros_like(grad), node_number=1)
 derivative("normal.float_Tensor", std=lambda grad: _zeros_like(grad), node_number=2)

@@ -7,8 +7,6 @@ Mirrors: tools/autograd/derivatives.yaml (binomial, multinomial, _standard_gamma
 Leaves out: complex numbers.
 """
 
-from typing import Any
-
 from reftorch import _C
 from reftorch.autograd.derivatives import derivative, non_differentiable, not_implemented
 
@@ -22,11 +20,6 @@ derivative("binomial", prob=lambda grad: _zeros_like(grad))
 derivative("_standard_gamma", self=lambda grad, self, result: grad * _fn._standard_gamma_grad(self, result.detach()))
 
 
-def _refuse_second_derivative(grad: Any) -> Any:
-    raise NotImplementedError("the derivative for '_standard_gamma_grad' is not implemented.")
-
-
-derivative("_standard_gamma_grad", self=_refuse_second_derivative)
-not_implemented("_sample_dirichlet", "_dirichlet_grad")
+derivative("_standard_gamma_grad", self=not_implemented("_standard_gamma_grad"))
 
 non_differentiable("multinomial", "multinomial.out")

@@ -71,7 +71,8 @@ def _embedding_bag(
     return of_weight, of_samples
 
 
-not_implemented("_embedding_bag_dense_backward", "_embedding_bag_per_sample_weights_backward")
+_refusing = not_implemented("_embedding_bag_dense_backward")
+derivative("_embedding_bag_dense_backward", grad=_refusing, per_sample_weights=_refusing)
 
 # --- rows without bags ------------------------------------------------------------------------------------------------
 
@@ -98,4 +99,4 @@ def _of_gradient(grad: Any, indices: Any, num_weights: int, padding_idx: int, sc
 derivative("embedding_dense_backward", grad_output=_of_gradient)
 
 # The norms are scaled outside autograd, as in PyTorch.
-not_implemented("embedding_renorm_", "embedding_renorm")
+derivative("embedding_renorm", self=not_implemented("embedding_renorm"))

@@ -8,7 +8,7 @@ Leaves out: nothing.
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, not_implemented
+from reftorch.autograd.derivatives import derivative
 
 _nn = _C._nn
 
@@ -40,6 +40,3 @@ def native_group_norm(
     return _nn.native_group_norm_backward(
         grad, input, result1, result2, weight, N, C, HxW, group, list(needs_input_grad)
     )
-
-
-not_implemented("native_group_norm_backward")

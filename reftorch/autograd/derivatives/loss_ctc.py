@@ -6,7 +6,7 @@ derivative of the op itself. See Note [CTC].
 """
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, not_implemented
+from reftorch.autograd.derivatives import derivative
 
 _nn = _C._nn
 
@@ -19,5 +19,3 @@ derivative(
     ),
     output_differentiability=[True, False],
 )
-
-not_implemented("_ctc_loss_backward")

@@ -5,7 +5,7 @@ Leaves out: second derivatives, which PyTorch has not.
 """
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, not_implemented
+from reftorch.autograd.derivatives import derivative
 
 _nn = _C._nn
 
@@ -15,7 +15,6 @@ derivative(
         grad, self, target, p, margin, weight, reduction
     ),
 )
-not_implemented("multi_margin_loss_backward")
 
 derivative(
     "multilabel_margin_loss_forward",
@@ -24,4 +23,3 @@ derivative(
     ),
     output_differentiability=[True, False],
 )
-not_implemented("multilabel_margin_loss_backward")

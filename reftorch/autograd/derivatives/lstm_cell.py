@@ -8,7 +8,7 @@ Leaves out: networks and cells, which are made of other ops; layers, see lstm_la
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, not_implemented
+from reftorch.autograd.derivatives import derivative
 
 _fn, _nn = _C._VariableFunctions, _C._nn
 
@@ -48,6 +48,3 @@ def thnn_fused_lstm_cell(
     grad_gates, grad_cx = cell_backward_by_ops(grads[0], grads[1], gates, cx)
     grad_bias = grad_gates.sum(0) if has_bias else None
     return grad_gates, grad_gates, grad_cx, grad_bias, grad_bias
-
-
-not_implemented("_thnn_fused_lstm_cell_backward")

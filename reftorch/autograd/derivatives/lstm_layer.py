@@ -8,7 +8,7 @@ Leaves out: layers of a GRU.
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, not_implemented
+from reftorch.autograd.derivatives import derivative
 from reftorch.autograd.derivatives.lstm_cell import cell_backward_by_ops
 
 _fn, _nn = _C._VariableFunctions, _C._nn
@@ -68,6 +68,3 @@ def mkldnn_rnn_layer(
     if not has_biases:
         arguments = (input, weight0, weight1, None, None, hx_, cx_)
     return _by_ops(grads, *arguments, reverse)
-
-
-not_implemented("mkldnn_rnn_layer_backward")

@@ -5,7 +5,7 @@ Leaves out: nothing.
 """
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, not_implemented
+from reftorch.autograd.derivatives import derivative
 
 _VF = _C._VariableFunctions
 
@@ -25,4 +25,3 @@ derivative(
     self=lambda grad, self_sizes, groups: _VF.channel_shuffle(grad, self_sizes[1] // groups),
     result="auto_linear",
 )
-not_implemented("native_channel_shuffle")

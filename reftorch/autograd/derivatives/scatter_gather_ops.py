@@ -9,11 +9,6 @@ from typing import Any
 from reftorch.autograd.derivatives import derivative
 from reftorch.autograd.derivatives._scatter_reduce import Moves, reduced_gradients
 
-
-def _no_scatter():
-    raise RuntimeError("derivative for aten::scatter is not implemented. Hint: scatter_reduce has one.")
-
-
 derivative(
     "gather",
     self=lambda grad, self_sizes, dim, index: grad.new_zeros(self_sizes).scatter_add(dim, index, grad),
@@ -26,8 +21,6 @@ derivative(
     result="auto_linear",
 )
 derivative("scatter.value", self=lambda grad, dim, index: grad.scatter(dim, index, 0), node_number=1)
-derivative("scatter.reduce", self=lambda grad: _no_scatter(), src=lambda grad: _no_scatter())
-derivative("scatter.value_reduce", self=lambda grad: _no_scatter())
 derivative(
     "scatter_add", self=lambda grad: grad, src=lambda grad, dim, index: grad.gather(dim, index), result="auto_linear"
 )

@@ -4,17 +4,7 @@ Mirrors: tools/autograd/derivatives.yaml (_unique, _unique2, unique_dim, ...), t
 Leaves out: complex numbers.
 """
 
-from typing import Any
-
-from reftorch.autograd.derivatives import derivative
-
-
-def _unknown(op: str) -> Any:
-    def formula(grad: Any) -> Any:
-        raise NotImplementedError(f"the derivative for '{op}' is not implemented.")
-
-    return formula
-
+from reftorch.autograd.derivatives import derivative, not_implemented
 
 for _op in ("_unique", "_unique2", "unique_dim", "unique_consecutive", "unique_dim_consecutive"):
-    derivative(_op, self=_unknown(_op))
+    derivative(_op, self=not_implemented(_op))

@@ -7,7 +7,7 @@ Leaves out: nothing.
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative, not_implemented
+from reftorch.autograd.derivatives import derivative
 
 _nn = _C._nn
 
@@ -20,6 +20,3 @@ def weight_norm_interface(grad: Any, v: Any, g: Any, dim: int, result1: Any) -> 
         return _nn._weight_norm_interface_backward(grad.contiguous(), v, g, result1, dim)
     norms = _C._VariableFunctions.norm_except_dim(v, 2, dim)
     return _nn._weight_norm_differentiable_backward(grad.contiguous(), v, g, norms, dim)
-
-
-not_implemented("_weight_norm_interface_backward")

@@ -79,7 +79,7 @@ class Driver:
         self.runs = self.told_to_end = self.interrupted = False
         self.deadline = float("inf")  # when the watchdog interrupts the current block
         if self.attached:
-            threading.Thread(target=self.kill_a_gdb_that_hangs, daemon=True).start()
+            start_thread(self.kill_a_gdb_that_hangs)
         gdb.events.stop.connect(self.on_stop)
 
     def emit(self, kind, **fields):
@@ -302,6 +302,21 @@ class Driver:
                     self.emit("error", text=f"gdb could not detach: {error}")
 
 
+def start_thread(target):
+    """Start a daemon thread that no signal reaches.
+
+    gdb's main thread learns by SIGCHLD that the process has stopped. The kernel may give SIGCHLD to any thread that
+    does not block it. If another thread received it, gdb would wait forever.
+    """
+    kept = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # a thread begins with its maker's mask
+    try:
+        thread = threading.Thread(target=target, daemon=True)
+        thread.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, kept)
+    return thread
+
+
 def is_stopped(pid):
     """Return whether a debugger keeps the process stopped."""
     try:
@@ -336,8 +351,7 @@ def sigterm_calls(answer):
         while os.read(reader, 1) == bytes([signal.SIGTERM]):
             answer()
 
-    thread = threading.Thread(target=wait, daemon=True)
-    thread.start()
+    thread = start_thread(wait)
     signal.signal(signal.SIGTERM, lambda *_: None)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     try:

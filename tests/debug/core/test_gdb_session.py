@@ -102,6 +102,26 @@ def test_a_gdb_that_keeps_the_process_stopped_is_ended(notebook: Notebook) -> No
     assert "stop 1" in notebook.run("%%gdb mul\nc = a * b").text
 
 
+LOOK_AT_THREADS = """\
+import os, re, signal
+for task in sorted(map(int, os.listdir("/proc/self/task")))[1:]:
+    status = open(f"/proc/self/task/{task}/status").read()
+    blocked = int(re.search(r"SigBlk:\\s*(\\w+)", status)[1], 16)
+    print("thread blocks", *(name.name for name in (signal.SIGCHLD, signal.SIGINT) if blocked >> (name - 1) & 1))
+"""
+
+
+def test_no_thread_takes_the_signals_that_gdb_waits_for(notebook: Notebook, tmp_path: Path) -> None:
+    """The kernel gives a signal to any thread that does not block it; without its SIGCHLD, gdb would wait forever."""
+    (tmp_path / "look.py").write_text(LOOK_AT_THREADS)
+    for option in ("", "--fresh "):
+        cell = notebook.run(
+            f'%%gdb {option}mul -c "source {tmp_path}/look.py"\nimport reftorch as r\nr.ones(2) * r.ones(2)'
+        )
+        threads = re.findall(r"thread blocks.*", cell.text)
+        assert threads and set(threads) == {"thread blocks SIGCHLD SIGINT"}, (option, threads)
+
+
 def test_one_gdb_at_a_time(notebook: Notebook) -> None:
     for inner in ("%bt", "get_ipython().run_cell_magic('gdb', 'add', 'c = a + b')"):
         cell = notebook.run(f"%%gdb mul\n{inner}")
