@@ -282,7 +282,7 @@ ERRORS = {
     "no formula": (
         lambda: jacfwd(lambda x: x // x)(torch.ones(2)),
         NotImplementedError,
-        "use forward AD with floor_div",
+        "use forward AD with aten::floor_div",
     ),
 }
 
