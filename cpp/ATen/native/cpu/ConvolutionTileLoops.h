@@ -1,7 +1,8 @@
 // Mirrors: nothing in PyTorch's own files: oneDNN's direct convolution does this work there
 //
 // The innermost loops of ConvolutionTiles.h, for one instruction set. ConvolutionTiles.h includes this file once for
-// each instruction set, so there is no include guard. Before each inclusion it defines three macros:
+// each instruction set, so there is no include guard. Before each inclusion it defines three macros, which this file
+// undefines at its end:
 //   TILE_ISA     the namespace of the loops
 //   TILE_BYTES   the size of a vector register
 //   TILE_TARGET  the attribute by which a function may use the instruction set
@@ -9,10 +10,10 @@
 // Note [Vectors as wide as a register]
 // Problem: which sums stay in registers decides how fast these loops are, and the compiler does not find that out by
 // itself, so the loops name their vectors. A vector that is wider than a register of the processor is kept in memory: a
-// convolution with vectors of 64 bytes took 26 ms on AVX2, whose registers have 32 bytes, and takes 3 ms with vectors
-// of 32 bytes. So TARGET_CLONES (Loops.h), which compiles one source for every instruction set, does not serve here.
-// Trick: this file is compiled once for each instruction set, as PyTorch compiles all files of native/cpu, where the
-// macro CPU_CAPABILITY names the instruction set.
+// convolution with vectors of 64 bytes took 26 ms on AVX2, whose registers have 32 bytes, and 5 ms with vectors of 32
+// bytes. So TARGET_CLONES (Loops.h), which compiles one source for every instruction set, does not serve here. Trick:
+// this file is compiled once for each instruction set, as PyTorch compiles all files of native/cpu, where the macro
+// CPU_CAPABILITY names the instruction set.
 
 namespace reftorch::at::native::conv::TILE_ISA {
 
@@ -154,3 +155,7 @@ TileLoops<T> tile_loops() {
 }
 
 } // namespace reftorch::at::native::conv::TILE_ISA
+
+#undef TILE_ISA
+#undef TILE_BYTES
+#undef TILE_TARGET

@@ -62,24 +62,15 @@ struct TileLoops {
 #define TILE_BYTES 16 // SSE2 and NEON
 #define TILE_TARGET
 #include <ATen/native/cpu/ConvolutionTileLoops.h>
-#undef TILE_ISA
-#undef TILE_BYTES
-#undef TILE_TARGET
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define TILE_ISA avx2
 #define TILE_BYTES 32
 #define TILE_TARGET __attribute__((target("avx2,fma")))
 #include <ATen/native/cpu/ConvolutionTileLoops.h>
-#undef TILE_ISA
-#undef TILE_BYTES
-#undef TILE_TARGET
 #define TILE_ISA avx512
 #define TILE_BYTES 64
 #define TILE_TARGET __attribute__((target("avx512f")))
 #include <ATen/native/cpu/ConvolutionTileLoops.h>
-#undef TILE_ISA
-#undef TILE_BYTES
-#undef TILE_TARGET
 #endif
 
 namespace reftorch::at::native::conv {
