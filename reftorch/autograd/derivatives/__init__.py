@@ -175,7 +175,7 @@ def not_implemented(what: str) -> Callable[..., Any]:
         what: what the error names, such as the op, or the op and the input.
 
     Raises:
-        NotImplementedError: by the formula.
+        NotImplementedError: when backward calls the formula.
 
     Example:
         >>> from reftorch.autograd.derivatives import not_implemented

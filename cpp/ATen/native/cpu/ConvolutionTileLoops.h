@@ -43,7 +43,8 @@ constexpr int width_of_tile(int height) {
 // The vectors of one stripe of output channels.
 constexpr int kStripe = TILE_BYTES == 64 ? 1 : 2;
 
-// The three loops that follow are optimized in the Debug build, too, as the BLAS is: networks have to train there.
+// The Debug build optimizes the three loops that follow, because learners train networks there. The BLAS is optimized
+// in every build.
 #ifndef NDEBUG
 #pragma GCC push_options
 #pragma GCC optimize("O3")
