@@ -74,7 +74,9 @@ void gemm_serial(TransposeType ta, TransposeType tb, int64_t m, int64_t n, int64
       if (m * n >= c10::LongWork::kFlops / std::max<int64_t>(k, 1)) {
         c10::LongWork::begin();
       }
-      blas_gemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+      if (!gemm_tiles_kernel(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)) {
+        blas_gemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+      }
       return;
     }
   }

@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/native/CPUBlas.h
 //
-// Matrix products on raw memory. float and double go to the BLAS; other dtypes go to the kernels of cpu/BlasKernel.cpp,
-// which are also the ones to read. Matrices are row-major here (column-major in PyTorch): element (i, j) of C lies at
-// c[i * ldc + j]. Left out: mkldnn, bfloat16 instructions, packed weights.
+// Matrix products on raw memory. float and double go to the BLAS or to the tiles of cpu/BlasTiles.h; other dtypes go to
+// the kernels of cpu/BlasKernel.cpp, which are also the ones to read. Matrices are row-major here (column-major in
+// PyTorch): element (i, j) of C lies at c[i * ldc + j]. Left out: mkldnn, bfloat16 instructions, packed weights.
 #pragma once
 
 #include <ATen/Dispatch.h>
@@ -41,6 +41,13 @@ TORCH_API void one_blas_thread();
 void gemm_kernel(c10::ScalarType type, TransposeType transa, TransposeType transb, int64_t m, int64_t n, int64_t k,
                  const c10::Scalar& alpha, const void* a, int64_t lda, const void* b, int64_t ldb,
                  const c10::Scalar& beta, void* c, int64_t ldc);
+
+// gemm on one thread by the tiles of cpu/BlasTiles.h, for float and double. Returns false, with nothing computed, where
+// the BLAS is quicker.
+template <typename scalar_t>
+bool gemm_tiles_kernel(TransposeType transa, TransposeType transb, int64_t m, int64_t n, int64_t k, scalar_t alpha,
+                       const scalar_t* a, int64_t lda, const scalar_t* b, int64_t ldb, scalar_t beta, scalar_t* c,
+                       int64_t ldc);
 
 // The dot product, one product after the other.
 template <typename scalar_t>

@@ -2,6 +2,7 @@
 #include <ATen/native/cpu/BlasKernel.h>
 
 #include <ATen/native/CPUBlas.h>
+#include <ATen/native/cpu/BlasTiles.h>
 
 #include <numeric>
 
@@ -25,6 +26,33 @@ void gemm_kernel(c10::ScalarType type, TransposeType transa, TransposeType trans
     }
   });
 }
+
+#ifdef GEMM_HAS_TILES
+template <typename scalar_t>
+bool gemm_tiles_kernel(TransposeType transa, TransposeType transb, int64_t m, int64_t n, int64_t k, scalar_t alpha,
+                       const scalar_t* a, int64_t lda, const scalar_t* b, int64_t ldb, scalar_t beta, scalar_t* c,
+                       int64_t ldc) {
+  if (alpha == 0 || !tiles_suit_product(m, n, k)) { // with an alpha of 0, a BLAS does not read a and b
+    return false;
+  }
+  gemm_tiled(transa == TransposeType::Transpose, transb == TransposeType::Transpose, m, n, k, alpha, a, lda, b, ldb,
+             beta, c, ldc);
+  return true;
+}
+#else
+template <typename scalar_t>
+bool gemm_tiles_kernel(TransposeType, TransposeType, int64_t, int64_t, int64_t, scalar_t, const scalar_t*, int64_t,
+                       const scalar_t*, int64_t, scalar_t, scalar_t*, int64_t) {
+  return false;
+}
+#endif
+
+#define INSTANTIATE(scalar_t)                                                                                         \
+  template bool gemm_tiles_kernel(TransposeType, TransposeType, int64_t, int64_t, int64_t, scalar_t, const scalar_t*, \
+                                  int64_t, const scalar_t*, int64_t, scalar_t, scalar_t*, int64_t);
+INSTANTIATE(float)
+INSTANTIATE(double)
+#undef INSTANTIATE
 
 namespace {
 

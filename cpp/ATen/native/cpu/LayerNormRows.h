@@ -69,6 +69,45 @@ void layer_norm_backward_rows_naive(scalar_t* dx, opmath_t* dgamma, opmath_t* db
   }
 }
 
+// The sums of x - center and of its squares, by Note [Cascade]. The partial sums of a block stay in registers; in the
+// end, the upper half of them is added to the lower half until one is left.
+template <typename T>
+struct SumsAbout {
+  T sum = 0, squares = 0;
+};
+template <typename T>
+inline SumsAbout<T> sums_about(T center, const T* x, int64_t n) {
+  constexpr int64_t kLanes = 32;
+  SumsAbout<T> total;
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t end = std::min(begin + kBlock, n), whole = begin + (end - begin) / kLanes * kLanes;
+    T sums[kLanes] = {}, squares[kLanes] = {};
+    for (int64_t j = begin; j < whole; j += kLanes) {
+#pragma omp simd
+      for (int64_t l = 0; l < kLanes; l++) {
+        const T distance = x[j + l] - center;
+        sums[l] += distance;
+        squares[l] += distance * distance;
+      }
+    }
+#pragma omp simd
+    for (int64_t l = 0; l < end - whole; l++) {
+      const T distance = x[whole + l] - center;
+      sums[l] += distance;
+      squares[l] += distance * distance;
+    }
+    for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+      for (int64_t l = 0; l < half; l++) {
+        sums[l] += sums[l + half];
+        squares[l] += squares[l + half];
+      }
+    }
+    total.sum += sums[0];
+    total.squares += squares[0];
+  }
+  return total;
+}
+
 // y may be x. Each row takes three passes; the last two find the row in the cache. The mean of the distances from the
 // first mean should be 0: what it differs from 0 is what the first mean lost to rounding, and it corrects the mean.
 template <typename opmath_t>
@@ -76,29 +115,8 @@ TARGET_CLONES static void layer_norm_rows(opmath_t* y, opmath_t* mean, opmath_t*
                                           const opmath_t* gamma, const opmath_t* beta, int64_t M, int64_t N,
                                           opmath_t eps) {
   for (int64_t i = 0; i < M; i++, x += N, y += N) {
-    opmath_t sum = 0, rest = 0, squares = 0;
-    for (int64_t begin = 0; begin < N; begin += kBlock) {
-      const int64_t end = std::min(begin + kBlock, N);
-      opmath_t part = 0;
-#pragma omp simd reduction(+ : part)
-      for (int64_t j = begin; j < end; j++) {
-        part += x[j];
-      }
-      sum += part;
-    }
-    const opmath_t near_center = sum / opmath_t(N);
-    for (int64_t begin = 0; begin < N; begin += kBlock) {
-      const int64_t end = std::min(begin + kBlock, N);
-      opmath_t part = 0, square = 0;
-#pragma omp simd reduction(+ : part, square)
-      for (int64_t j = begin; j < end; j++) {
-        const opmath_t distance = x[j] - near_center;
-        part += distance;
-        square += distance * distance;
-      }
-      rest += part;
-      squares += square;
-    }
+    const opmath_t near_center = sums_about(opmath_t(0), x, N).sum / opmath_t(N);
+    const auto [rest, squares] = sums_about(near_center, x, N);
     const opmath_t correction = rest / opmath_t(N), center = near_center + correction;
     const opmath_t variance = squares / opmath_t(N) - correction * correction;
     const opmath_t scale = opmath_t(1) / std::sqrt(std::max(variance, opmath_t(0)) + eps);

