@@ -227,8 +227,7 @@ def definition(schema: Schema) -> str:
     return f"""\
 {head(schema, defaults=False)} {{
   using Signature = {signature(schema)};
-  static const auto op =
-      Dispatcher::singleton().findSchemaOrThrow("aten::{schema.op}").typed<Signature>();
+  static const auto op = create_typed_handle<Signature>("aten::{schema.op}");
   return op.call({", ".join(values)});
 }}"""
 

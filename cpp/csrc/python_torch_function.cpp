@@ -310,13 +310,7 @@ PyGetSetDef overridable(const PyGetSetDef& def) {
           const_cast<PyGetSetDef*>(&def)};
 }
 
-PyObject* call_overridable(const PyMethodDef& def, PyObject* self, PyObject* args, PyObject* kwargs) {
-  const bool keywords = (def.ml_flags & METH_KEYWORDS) != 0;
-  if (!self_has_torch_function(self)) {
-    return keywords ? reinterpret_cast<PyCFunctionWithKeywords>(reinterpret_cast<void (*)()>(def.ml_meth))(self, args,
-                                                                                                           kwargs)
-                    : def.ml_meth(self, args);
-  }
+PyObject* call_override_of_method(const PyMethodDef& def, PyObject* self, PyObject* args, PyObject* kwargs) {
   HANDLE_TH_ERRORS
   const py::object packed = (def.ml_flags & METH_O) != 0 ? steal(PyTuple_Pack(1, args)) : py::object();
   return handle_torch_function_of_self(self, def.ml_name, packed ? packed.ptr() : args, kwargs);

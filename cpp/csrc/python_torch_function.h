@@ -107,7 +107,9 @@ PyObject* handle_torch_function_of_operator(const OperatorNames& names, PyObject
 // `def` must live as long as the type.
 PyGetSetDef overridable(const PyGetSetDef& def);
 
-PyObject* call_overridable(const PyMethodDef& def, PyObject* self, PyObject* args, PyObject* kwargs);
+// Calls the override that self_has_torch_function has found for a method. `args` is the argument of a method that takes
+// one, else a tuple or null.
+PyObject* call_override_of_method(const PyMethodDef& def, PyObject* self, PyObject* args, PyObject* kwargs);
 
 template <const auto& defs, size_t i>
 PyMethodDef overridable_method() {
@@ -118,11 +120,18 @@ PyMethodDef overridable_method() {
   }
   if ((def.ml_flags & METH_KEYWORDS) != 0) {
     const PyCFunctionWithKeywords method = [](PyObject* self, PyObject* args, PyObject* kwargs) {
-      return call_overridable(defs[i], self, args, kwargs);
+      if (self_has_torch_function(self)) {
+        return call_override_of_method(defs[i], self, args, kwargs);
+      }
+      return reinterpret_cast<PyCFunctionWithKeywords>(reinterpret_cast<void (*)()>(defs[i].ml_meth))(self, args,
+                                                                                                      kwargs);
     };
     def.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));
   } else {
-    def.ml_meth = [](PyObject* self, PyObject* arg) { return call_overridable(defs[i], self, arg, nullptr); };
+    def.ml_meth = [](PyObject* self, PyObject* arg) {
+      return self_has_torch_function(self) ? call_override_of_method(defs[i], self, arg, nullptr)
+                                           : defs[i].ml_meth(self, arg);
+    };
   }
   return def;
 }

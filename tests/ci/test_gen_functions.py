@@ -97,8 +97,7 @@ def test_the_call_is_by_the_kernel_s_signature_which_has_out_last() -> None:
     assert gen.definition(schema).splitlines() == [
         "Tensor& zeros_out(Tensor& out, IntArrayRef size) {",
         "  using Signature = Tensor&(IntArrayRef, std::optional<c10::Layout>, Tensor&);",
-        "  static const auto op =",
-        '      Dispatcher::singleton().findSchemaOrThrow("aten::zeros.out").typed<Signature>();',
+        '  static const auto op = create_typed_handle<Signature>("aten::zeros.out");',
         "  return op.call(size, std::nullopt, out);",
         "}",
     ]

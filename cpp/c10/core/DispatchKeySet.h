@@ -34,8 +34,9 @@ class DispatchKeySet final {
   constexpr bool operator==(DispatchKeySet other) const {
     return repr_ == other.repr_;
   }
+  // 31 ^ n is 31 - n for n below 32, and is one instruction together with the count.
   DispatchKey highestPriorityTypeId() const {
-    return repr_ == 0 ? DispatchKey::Undefined : static_cast<DispatchKey>(31 - __builtin_clz(repr_));
+    return repr_ == 0 ? DispatchKey::Undefined : static_cast<DispatchKey>(31 ^ __builtin_clz(repr_));
   }
 
  private:

@@ -437,7 +437,7 @@ static PyObject* as_subclass(PyObject* self, PyObject* args, PyObject* kwargs) {
   END_HANDLE_TH_ERRORS
 }
 
-static PyMethodDef variable_methods[] = {
+static const PyMethodDef variable_methods[] = {
     {"item", item, METH_NOARGS,
      "item($self, /)\n--\n\nReturn the value of a one-element tensor as a Python number.\n\nExample:\n    >>> import "
      "reftorch "

@@ -296,7 +296,7 @@ static PyObject* is_inference(PyObject* self, PyObject*) {
   return PyBool_FromLong(THPVariable_Unpack(self).is_inference());
 }
 
-static PyMethodDef methods[] = {
+static const PyMethodDef methods[] = {
     {"requires_grad_", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(requires_grad_)),
      METH_VARARGS | METH_KEYWORDS,
      "requires_grad_($self, requires_grad=True)\n--\n\nSet whether autograd records the ops on this tensor. Return "

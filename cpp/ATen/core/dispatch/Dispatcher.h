@@ -99,6 +99,13 @@ class TypedOperatorHandle<Ret(Args...)> final : public OperatorHandle {
     if (kernel.unboxed != nullptr) {
       return reinterpret_cast<Ret (*)(Args...)>(kernel.unboxed)(std::forward<Args>(args)...);
     }
+    return call_boxed(kernel, keys, args...);
+  }
+
+ private:
+  // Stands apart from call(), so that call() needs no room for a stack and ends in a jump to the unboxed kernel.
+  __attribute__((noinline)) Ret call_boxed(const KernelFunction& kernel, DispatchKeySet keys,
+                                           std::remove_reference_t<Args>&... args) const {
     Stack stack;
     (stack.emplace_back(borrow(args)), ...);
     kernel.boxed(*this, keys, &stack);
@@ -109,7 +116,6 @@ class TypedOperatorHandle<Ret(Args...)> final : public OperatorHandle {
     }
   }
 
- private:
   // The caller holds the tensors to which the parameters refer; see Note [Borrowed arguments].
   static Borrowed borrow(const Tensor& t) {
     return Borrowed{t};
@@ -178,5 +184,12 @@ class TORCH_API Dispatcher final {
   std::unordered_map<const native::DispatchStubImpl*, std::vector<OperatorEntry*>> users_; // the ops that named a stub
   AnnotatedKernel fallbacks_[c10::kNumDispatchKeys];
 };
+
+// Finds an op for the function of at:: that calls it. The function does this once, so the search stands apart from the
+// function (in PyTorch: create_add_Tensor_typed_handle and so on).
+template <typename Sig>
+__attribute__((noinline)) TypedOperatorHandle<Sig> create_typed_handle(const char* name) {
+  return Dispatcher::singleton().findSchemaOrThrow(name).typed<Sig>();
+}
 
 } // namespace reftorch::at
