@@ -108,17 +108,24 @@ inline SumsAbout<T> sums_about(T center, const T* x, int64_t n) {
   return total;
 }
 
-// y may be x. Each row takes three passes; the last two find the row in the cache. The mean of the distances from the
-// first mean should be 0: what it differs from 0 is what the first mean lost to rounding, and it corrects the mean.
+// y may be x. Each row takes two passes, and the second finds the row in the cache: the first pass sums about a center
+// that the first elements of the row suggest, and then corrects the center. The further the center is from the mean,
+// the more digits the variance loses in the subtraction. If it would lose more than one bit, the sums are taken again.
 template <typename opmath_t>
 TARGET_CLONES static void layer_norm_rows(opmath_t* y, opmath_t* mean, opmath_t* rstd, const opmath_t* x,
                                           const opmath_t* gamma, const opmath_t* beta, int64_t M, int64_t N,
                                           opmath_t eps) {
+  constexpr int64_t kFirst = 32;
+  const int64_t first = std::min(N, kFirst);
   for (int64_t i = 0; i < M; i++, x += N, y += N) {
-    const opmath_t near_center = sums_about(opmath_t(0), x, N).sum / opmath_t(N);
-    const auto [rest, squares] = sums_about(near_center, x, N);
-    const opmath_t correction = rest / opmath_t(N), center = near_center + correction;
-    const opmath_t variance = squares / opmath_t(N) - correction * correction;
+    opmath_t center = sums_about(opmath_t(0), x, first).sum / opmath_t(first), correction, variance;
+    int sums_taken = 0;
+    do {
+      const auto [sum, squares] = sums_about(center, x, N);
+      correction = sum / opmath_t(N);
+      variance = squares / opmath_t(N) - correction * correction;
+      center += correction;
+    } while (++sums_taken < 2 && correction * correction > variance);
     const opmath_t scale = opmath_t(1) / std::sqrt(std::max(variance, opmath_t(0)) + eps);
     mean[i] = center;
     rstd[i] = scale;

@@ -107,7 +107,7 @@ TEST_CASE_TEMPLATE("the tiles of gemm agree with the first rung", T, float, doub
   const auto compare = [](int64_t m, int64_t n, int64_t k, T alpha, T beta) {
     for (bool ta : {false, true}) {
       for (bool tb : {false, true}) {
-        CAPTURE(m, n, k, ta, tb, beta);
+        INFO("m " << m << ", n " << n << ", k " << k << ", transposed " << ta << tb << ", beta " << beta);
         const int64_t lda = (ta ? m : k) + 2, ldb = (tb ? k : n) + 1, ldc = n + 3;
         const auto a = pattern<T>((ta ? k : m) * lda - 2, 1), b = pattern<T>((tb ? n : k) * ldb - 1, 2);
         auto naive = pattern<T>(m * ldc - 3, 3);

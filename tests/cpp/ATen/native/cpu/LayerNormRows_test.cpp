@@ -55,6 +55,17 @@ TEST_CASE("the rungs of layer_norm agree") {
   }
 }
 
+TEST_CASE("layer_norm keeps its digits where the first elements of a row are far from the rest") {
+  constexpr int64_t N = 20000;
+  Floats x = random_floats(N, -2, 3, 1), y(N), mean(1), rstd(1), naive_y(N), naive_mean(1), naive_rstd(1);
+  std::fill_n(x.begin(), 32, 1000.f);
+  layer_norm_rows<float>(y.data(), mean.data(), rstd.data(), x.data(), nullptr, nullptr, 1, N, 0.1f);
+  layer_norm_rows_naive<float, float>(naive_y.data(), naive_mean.data(), naive_rstd.data(), x.data(), nullptr, nullptr,
+                                      1, N, 0.1);
+  CHECK(rstd[0] / naive_rstd[0] == doctest::Approx(1).epsilon(1e-6));
+  CHECK(mean[0] / naive_mean[0] == doctest::Approx(1).epsilon(1e-6));
+}
+
 TEST_CASE("the rungs of layer_norm's backward agree") {
   for (auto [M, N] : kShapes) {
     const Floats x = random_floats(M * N, -2, 3, 1), dy = random_floats(M * N, 0.5, 2, 4);
