@@ -116,7 +116,7 @@ VECTOR_MATH double exp_of_negative(double x) {
 }
 
 // tanh x = (1 - e^-2|x|) / (1 + e^-2|x|), where e^-2|x| = 2^n + 2^n (e^r - 1), as in vec_exp. Because e^r - 1 is known
-// without the 1, and 1 - 2^n is exact, the numerator keeps its digits near zero. From 10 on, tanh x rounds to 1.
+// without the 1, the numerator keeps its digits near zero, where 1 - 2^n is exact. From 10 on, tanh x rounds to 1.
 VECTOR_MATH float vec_tanh(float x) {
   constexpr float kLog2e = 1.44269504088896341f, kShift = 12582912.f + 127.f;
   const float ax = std::fabs(x), y = -2.f * (ax > 10.f ? 10.f : ax);
