@@ -76,6 +76,27 @@ def differs_by_nan(sample: Sample) -> bool:
 NO_NAN = Apart("torch's largest difference leaves NaN out", says="nan location mismatch", when=differs_by_nan)
 
 
+def shape_of(argument: Any) -> tuple[int, ...]:
+    return argument.values.shape if isinstance(argument, Input) else ()
+
+
+def has_other_cdist_gradient(sample: Sample) -> bool:
+    """Whether the gradient has not the shape of the distances between two sets of points."""
+    grad, one, other = (shape_of(argument) for argument in sample.args[:3])
+    if len(one) < 2 or len(other) < 2:
+        return False
+    try:
+        return grad != (*np.broadcast_shapes(one[:-2], other[:-2]), one[-2], other[-2])
+    except ValueError:
+        return False
+
+
+def has_other_pdist_gradient(sample: Sample) -> bool:
+    """Whether the gradient has not one element for each pair of points, or there are no points or no coordinates."""
+    grad, points = (shape_of(argument) for argument in sample.args[:2])
+    return len(points) == 2 and (0 in points or grad != (points[0] * (points[0] - 1) // 2,))
+
+
 def points(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(3, 2), make(4, 2)))
     yield Sample((make(2, 3, 2, layout="transposed"), make(2, 4, 2)))
@@ -151,7 +172,10 @@ VALUES = [
         dtypes=("float64", "float32"),
         call=cdist_backward,
         gradient=False,
-        apart=(NO_NAN,),
+        apart=(
+            NO_NAN,
+            Apart("torch does not look at the gradient's shape", when=has_other_cdist_gradient, crashes=True),
+        ),
     ),
     OpInfo(
         "_pdist_backward",
@@ -159,5 +183,6 @@ VALUES = [
         dtypes=("float64", "float32"),
         call=pdist_backward,
         gradient=False,
+        apart=(Apart("torch does not look at the shapes", when=has_other_pdist_gradient, crashes=True),),
     ),
 ]
