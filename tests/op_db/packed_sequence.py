@@ -47,6 +47,15 @@ def pads(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(6, 2), lengths(3, 3), False, 0.0, -1))
 
 
+def has_other_batch_sizes(sample: Sample) -> bool:
+    """Whether the batch sizes are not those of the packed rows: falling numbers, one row for each sequence and step."""
+    data, of = sample.args[:2]
+    if not (isinstance(data, Input) and isinstance(of, Input)):
+        return False
+    sizes = [int(size) for size in of.values.reshape(-1)]
+    return sorted(sizes, reverse=True) != sizes or sizes[-1:] <= [0] or data.values.shape[:1] != (sum(sizes),)
+
+
 def sequences(make: Inputs) -> Iterator[Sample]:
     for side in ("right", "left"):
         yield Sample(([make(3, 2), make(1, 2), make(2, 2)], False, 0.0, side))
@@ -70,6 +79,11 @@ ROWS = [
         pack_backwards,
         call=lambda lib, *args: backward_op(lib, "_pack_padded_sequence_backward")(*args),
     ),
-    OpInfo("_pad_packed_sequence", pads, dtypes=DTYPES),
+    OpInfo(
+        "_pad_packed_sequence",
+        pads,
+        dtypes=DTYPES,
+        apart=(Apart("torch does not look at the batch sizes", when=has_other_batch_sizes, crashes=True),),
+    ),
     OpInfo("pad_sequence", sequences, dtypes=DTYPES),
 ]
