@@ -107,8 +107,8 @@ PyObject* handle_torch_function_of_operator(const OperatorNames& names, PyObject
 // `def` must live as long as the type.
 PyGetSetDef overridable(const PyGetSetDef& def);
 
-// Calls the override that self_has_torch_function has found for a method. `args` is the argument of a method that takes
-// one, else a tuple or null.
+// Calls the override that self_has_torch_function has found for a method. If the method takes exactly one argument,
+// `args` is this argument. Otherwise `args` is a tuple or null.
 PyObject* call_override_of_method(const PyMethodDef& def, PyObject* self, PyObject* args, PyObject* kwargs);
 
 template <const auto& defs, size_t i>

@@ -81,7 +81,7 @@ def shape_of(argument: Any) -> tuple[int, ...]:
 
 
 def has_other_cdist_gradient(sample: Sample) -> bool:
-    """Whether the gradient has not the shape of the distances between two sets of points."""
+    """Whether the shape of the gradient is not that of the distances between two sets of points."""
     grad, one, other = (shape_of(argument) for argument in sample.args[:3])
     if len(one) < 2 or len(other) < 2:
         return False
@@ -92,7 +92,7 @@ def has_other_cdist_gradient(sample: Sample) -> bool:
 
 
 def has_other_pdist_gradient(sample: Sample) -> bool:
-    """Whether the gradient has not one element for each pair of points, or there are no points or no coordinates."""
+    """Whether the gradient is no vector with an element for each pair of points, or there are no points or coordinates."""
     grad, points = (shape_of(argument) for argument in sample.args[:2])
     return len(points) == 2 and (0 in points or grad != (points[0] * (points[0] - 1) // 2,))
 

@@ -42,7 +42,7 @@ def called(name: str) -> Callable[..., Any]:
 
 
 def does_not_fit(sample: Sample) -> bool:
-    """Whether there is no weight, or the lengths have not the shape of the norms of a weight."""
+    """Whether there is no weight, or the shape of the lengths is not that of the norms of the weight."""
     shapes = [argument.values.shape for argument in sample.args if isinstance(argument, Input)]
     half = len(shapes) // 2  # weights come first, and then their lengths
     sizes, dim = shapes[0], sample.args[len(shapes)] if len(sample.args) > len(shapes) else 0

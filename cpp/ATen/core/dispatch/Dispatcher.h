@@ -103,7 +103,7 @@ class TypedOperatorHandle<Ret(Args...)> final : public OperatorHandle {
   }
 
  private:
-  // Stands apart from call(), so that call() needs no room for a stack and ends in a jump to the unboxed kernel.
+  // This function stands apart from call(), so that call() needs no stack and ends in a jump to the unboxed kernel.
   __attribute__((noinline)) Ret call_boxed(const KernelFunction& kernel, DispatchKeySet keys,
                                            std::remove_reference_t<Args>&... args) const {
     Stack stack;
@@ -185,8 +185,8 @@ class TORCH_API Dispatcher final {
   AnnotatedKernel fallbacks_[c10::kNumDispatchKeys];
 };
 
-// Finds an op for the function of at:: that calls it. The function does this once, so the search stands apart from the
-// function (in PyTorch: create_add_Tensor_typed_handle and so on).
+// Finds the op of a function of at::. Each function searches once, so the search stands apart from the function (in
+// PyTorch: create_add_Tensor_typed_handle and so on).
 template <typename Sig>
 __attribute__((noinline)) TypedOperatorHandle<Sig> create_typed_handle(const char* name) {
   return Dispatcher::singleton().findSchemaOrThrow(name).typed<Sig>();

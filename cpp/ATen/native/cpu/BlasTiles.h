@@ -17,13 +17,13 @@
 //       ...                           ...
 //     a[i + 5, l]  ------------->   sum 5 0     sum 5 1     sum 5 2     sum 5 3
 //
-// If b is stored transposed (n, k), as the weight of a linear layer is, its rows are not contiguous. Then either b is
-// copied, or c^T (n, m) = b^T (n, k) @ a^T (k, m) is computed, whose right operand is a. The second way copies a and c
-// instead, which is less if a has few rows.
+// If b is stored transposed (n, k), as the weight of a linear layer is, the rows of b are not contiguous. There are two
+// ways then. The first way copies b. The second way computes c^T (n, m) = b^T (n, k) @ a^T (k, m), so that it reads b
+// where b lies, and copies a and c. The second way copies less if a has few rows.
 //
 // Limits: the loops beat OpenBLAS in products of one to thirty million multiply-adds, on one processor with AVX-512.
-// Below, OpenBLAS has loops of its own that copy nothing; above, its copies pay off. With the vectors of AVX2, a tile
-// of sixteen registers is too small to win, so there the BLAS does all products.
+// For smaller products, OpenBLAS has loops that copy nothing; for larger products, the copies pay off. AVX2 has sixteen
+// registers only, and a tile that fits into them was slower than OpenBLAS, so there the BLAS does all products.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
