@@ -6,6 +6,8 @@ Mirrors: test/test_nn.py
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 import reftorch
 from tests.op_db.suite import OpTests
 from tests.optim.rules import assert_close
@@ -34,3 +36,13 @@ def test_the_form_with_out_takes_any_strides() -> None:
     reftorch.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5, out=outs)
     expected = reftorch.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5)
     assert all(out.equal(result) for out, result in zip(outs, expected, strict=True))
+
+
+def test_an_input_without_channels() -> None:
+    """PyTorch looks at the running statistics first, and only then for the channels."""
+    with pytest.raises(RuntimeError, match="running_mean must be defined in evaluation mode"):
+        reftorch.batch_norm(reftorch.ones(3), None, None, None, None, False, 0.1, 0.1, False)
+    with pytest.raises(RuntimeError, match="running_mean should contain 0 elements not 3"):
+        reftorch.batch_norm(reftorch.ones(3), None, None, reftorch.zeros(3), None, True, 0.1, 0.1, False)
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        reftorch.batch_norm(reftorch.ones(3), None, None, None, None, True, 0.1, 0.1, False)

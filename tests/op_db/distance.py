@@ -92,7 +92,7 @@ def has_other_cdist_gradient(sample: Sample) -> bool:
 
 
 def has_other_pdist_gradient(sample: Sample) -> bool:
-    """Whether the gradient is no vector with an element for each pair of points, or there are no points or coordinates."""
+    """Whether the gradient has not an element for each pair of points, or there are no points or coordinates."""
     grad, points = (shape_of(argument) for argument in sample.args[:2])
     return len(points) == 2 and (0 in points or grad != (points[0] * (points[0] - 1) // 2,))
 

@@ -116,13 +116,14 @@ static std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input,
                                                             double momentum, double eps) {
   const Tensor weight = given(weight_opt), bias = given(bias_opt);
   const Tensor running_mean = given(running_mean_opt), running_var = given(running_var_opt);
-  const int64_t channels = input.size(1);
+  const int64_t channels = input.dim() < 2 ? 0 : input.sizes()[1];
   check_elements("running_mean", running_mean, channels);
   check_elements("running_var", running_var, channels);
   check_elements("weight", weight, channels);
   check_elements("bias", bias, channels);
   TORCH_CHECK(training || running_mean.defined(), "running_mean must be defined in evaluation mode");
   TORCH_CHECK(training || running_var.defined(), "running_var must be defined in evaluation mode");
+  maybe_wrap_dim(1, input.dim()); // raises IndexError for an input without channels, after PyTorch's other checks
   TORCH_CHECK_VALUE(running_mean.defined() == running_var.defined(),
                     "running_mean and running_var must either both be None or neither be None");
   const ScalarType dtype = input.scalar_type(), computing = computing_type(dtype);
