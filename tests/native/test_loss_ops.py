@@ -158,6 +158,23 @@ def test_second_gradients_of_a_loss_of_nothing_are_empty() -> None:
     assert reftorch.autograd.grad(grad.sum(), x)[0].shape == (0, 3)
 
 
+def test_a_huber_loss_of_no_known_reduction_has_no_second_gradient(real_torch_or_none: Any) -> None:
+    """The loss of each element comes out, but the derivative of the gradient takes it for a sum."""
+
+    def call(lib: Any) -> Any:
+        x = lib.zeros(3, requires_grad=True)
+        grad_output = lib.ones(3, requires_grad=True)
+        out = loss(lib, "huber_loss", x, lib.ones(3), -1, 1.0)
+        (grad,) = lib.autograd.grad(out, x, grad_output, create_graph=True)
+        return lib.autograd.grad(grad.sum(), grad_output)
+
+    message = (
+        "Function HuberLossBackwardBackward0 returned an invalid gradient at index 0 - got [] but expected shape "
+        "compatible with [3]"
+    )
+    check_error(call, RuntimeError, message, real_torch_or_none)
+
+
 @pytest.mark.parametrize("target", ["uint8", "int64", "float32", "float64"])
 @pytest.mark.parametrize("grad", ["int8", "float32", "float64"])
 def test_backward_of_the_squared_error_takes_mixed_dtypes(grad: str, target: str) -> None:

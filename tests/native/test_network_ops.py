@@ -137,6 +137,14 @@ def test_what_is_channels_last_stays_so(real_torch: Any) -> None:
         assert strides[0] == strides[1]
 
 
+@pytest.mark.parametrize("pad", [(-3, 4), (4, -3), (-5, 1)])
+def test_a_circular_border_needs_what_the_crop_leaves(pad: tuple[int, int]) -> None:
+    """torch compares the border with the size before the crop, and may copy memory that nothing has written."""
+    x = reftorch.arange(20.0).reshape(2, 2, 5)
+    with pytest.raises(RuntimeError, match="Padding value causes wrapping around more than once"):
+        reftorch.nn.functional.pad(x, pad, mode="circular")
+
+
 def test_a_weight_has_a_gradient_beside_infinities(real_torch: Any) -> None:
     grads = []
     for t in (reftorch, real_torch):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.op_db.checks import check_error
 from tests.op_db.suite import OpTests
 
 
@@ -69,3 +70,20 @@ def test_graphs_and_gradients_are_those_of_torch(case: str, real_torch: Any) -> 
 def test_batch_sizes_that_no_packed_batch_has(batch_sizes: list[int]) -> None:
     with pytest.raises(RuntimeError, match=r"batch_sizes in decreasing order and none below 0|negative dimension"):
         reftorch._pad_packed_sequence(reftorch.ones(4, 2), reftorch.tensor(batch_sizes), False, 0.0, -1)
+
+
+@pytest.mark.parametrize("name", ["_weight_norm_interface_backward", "_weight_norm_differentiable_backward"])
+def test_backward_of_weight_norm_looks_at_the_layout_before_the_dtype(name: str, real_torch_or_none: Any) -> None:
+    def call(lib: Any) -> Any:
+        v, row = lib.ones(2, 3, dtype=lib.int64), lib.ones(1, 6, dtype=lib.int64)
+        return getattr(lib.ops.aten, name)(v, v, row[:, ::2].contiguous(), row[:, ::2], 1)
+
+    message = "saved_norm must be contiguous" if "interface" in name else "saved_norms must be contiguous"
+    check_error(call, RuntimeError, message, real_torch_or_none)
+
+
+def test_backward_of_weight_norm_of_a_weight_without_dimensions(real_torch_or_none: Any) -> None:
+    def call(lib: Any) -> Any:
+        return lib.ops.aten._weight_norm_differentiable_backward(*[lib.ones(())] * 4, 1)
+
+    check_error(call, IndexError, "Dimension specified as -1 but tensor has no dimensions", real_torch_or_none)

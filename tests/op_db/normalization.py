@@ -101,6 +101,11 @@ def is_empty(sample: Sample) -> bool:
     return sample.args[0].values.size == 0
 
 
+def has_strided_weight(sample: Sample) -> bool:
+    weight = sample.args[1]
+    return weight is not None and weight.layout != "contiguous"
+
+
 OTHER_CHANNELS = Apart(
     "torch reads beyond the vectors that are not as long as there are channels", when=has_other_channels, crashes=True
 )
@@ -121,6 +126,11 @@ NOT_FINITE = Apart(
     says="location mismatch",
     when=lambda sample: not np.isfinite(sample.args[0].values).all(),
 )
+STRIDED_WEIGHT = Apart(
+    "torch's gradient of the input reads a weight with strides as if it had none",
+    when=has_strided_weight,
+    says="gradient of",
+)
 EMPTY = (
     Apart(
         "torch multiplies an empty result by the first of no weights, for the graph's sake",
@@ -133,7 +143,13 @@ EMPTY = (
 
 ROWS = [
     OpInfo("native_batch_norm", batches, rtol=1e-4, apart=(OTHER_CHANNELS, OTHER_DTYPE, OTHER_DTYPE_OF_NOTHING)),
-    OpInfo("batch_norm", batch_norms, out=False, rtol=1e-4, apart=(*EMPTY, OTHER_DTYPE, NO_CHANNELS, NOT_FINITE)),
+    OpInfo(
+        "batch_norm",
+        batch_norms,
+        out=False,
+        rtol=1e-4,
+        apart=(*EMPTY, OTHER_DTYPE, NO_CHANNELS, NOT_FINITE, STRIDED_WEIGHT),
+    ),
     OpInfo("instance_norm", instances, out=False, rtol=1e-4, apart=(*EMPTY, OTHER_DTYPE, NOT_FINITE)),
     # torch's third derivative takes the saved statistics for constants; gradcheck is what holds ours.
     OpInfo(

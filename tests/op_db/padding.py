@@ -62,9 +62,19 @@ def other_planes(sample: Sample) -> bool:
     return grad.values.shape[:-dims] != x.values.shape[:-dims]
 
 
+def reaches_past(sample: Sample) -> bool:
+    """Whether a reflection needs more elements than a dimension has"""
+    _, x, padding = sample.args
+    sizes = x.values.shape[::-1]  # the padding begins with the last dimension
+    return any(padding[2 * i] >= n or padding[2 * i + 1] >= n for i, n in enumerate(sizes[: len(padding) // 2]))
+
+
 APART = (
     Apart("torch multiplies negative sizes", says="integer multiplication overflow"),
     Apart("torch words a negative size in another way", says="negative dimension"),
+)
+REACHES_PAST = Apart(
+    "torch's gradient writes beyond memory where the op itself raises", when=reaches_past, crashes=True
 )
 APART_BACKWARD = (
     Apart("torch takes gradients of other planes, and reads beyond memory", when=other_planes, crashes=True),
@@ -83,7 +93,7 @@ ROWS = [
             call=at_op(f"{kind}_pad{dims}d_backward"),
             dtypes=FLOATS,
             out=False,
-            apart=APART_BACKWARD,
+            apart=APART_BACKWARD + ((REACHES_PAST,) if kind == "reflection" else ()),
         ),
     )
 ]

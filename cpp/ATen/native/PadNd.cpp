@@ -58,7 +58,11 @@ static Tensor _pad_circular(const Tensor& self, IntArrayRef pad) {
   DimVector sizes(self.sizes());
   for (int64_t d = dims - padded; d < dims; d++) {
     const int64_t before = pad[2 * (dims - 1 - d)], after = pad[2 * (dims - 1 - d) + 1], size = sizes[d];
-    TORCH_CHECK(before <= size && after <= size, "Padding value causes wrapping around more than once.");
+    // PyTorch compares with the size before the crop, and copies memory that nothing has written where too little is
+    // left.
+    const int64_t cropped = size + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
+    TORCH_CHECK(std::max(before, after) <= std::max<int64_t>(cropped, 0),
+                "Padding value causes wrapping around more than once.");
     sizes[d] = size + before + after;
     TORCH_CHECK(sizes[d] >= 0, "Negative padding value is resulting in an empty dimension");
   }

@@ -4,6 +4,7 @@
 // other ops, so there are no kernels of their own.
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
+#include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
 
 namespace reftorch::at::native {
@@ -61,7 +62,9 @@ static std::tuple<Tensor, Tensor> _weight_norm_interface(const Tensor& v, const 
 // With s = sum(grad_w v) along all dimensions but one: grad_g = s / |v| and grad_v = g / |v| (grad_w - v s / |v|^2).
 static std::tuple<Tensor, Tensor> weight_norm_backward(const char* op, const Tensor& grad_w, const Tensor& saved_v,
                                                        const Tensor& saved_g, const Tensor& saved_norms, int64_t dim) {
-  TORCH_CHECK(dim == 0 || dim == saved_v.dim() - 1, op, ": Expected dim to be the first or last dimension");
+  const int64_t last = maybe_wrap_dim(-1, saved_v.dim(), /*wrap_scalar=*/false);
+  TORCH_CHECK(dim == 0 || dim == last, op, ": Expected dim to be the first or last dimension, but got dim ", dim,
+              " for a weight of ", saved_v.dim(), " dimensions");
   const Tensor norms = at::to(saved_norms, saved_g.scalar_type());
   const Tensor product = at::mul(grad_w, saved_v);
   const Tensor flat = dim == 0 ? at::sum(at::view(product, {saved_v.size(0), -1}), IntArrayRef(1))
@@ -75,12 +78,12 @@ static std::tuple<Tensor, Tensor> weight_norm_backward(const char* op, const Ten
 static std::tuple<Tensor, Tensor> _weight_norm_interface_backward(const Tensor& grad_w, const Tensor& saved_v,
                                                                   const Tensor& saved_g, const Tensor& saved_norms,
                                                                   int64_t dim) {
-  check_is_float("weight_norm_backward_kernel", saved_v);
-  TORCH_CHECK(saved_norms.scalar_type() == dtype_of_norms(saved_g), "expected scalar type ",
-              toString(dtype_of_norms(saved_g)), " but found ", toString(saved_norms.scalar_type()));
   TORCH_CHECK(saved_v.is_contiguous(), "saved_v must be contiguous");
   TORCH_CHECK(saved_g.is_contiguous(), "saved_g must be contiguous");
   TORCH_CHECK(saved_norms.is_contiguous(), "saved_norm must be contiguous");
+  check_is_float("weight_norm_backward_kernel", saved_v);
+  TORCH_CHECK(saved_norms.scalar_type() == dtype_of_norms(saved_g), "expected scalar type ",
+              toString(dtype_of_norms(saved_g)), " but found ", toString(saved_norms.scalar_type()));
   return weight_norm_backward("_weight_norm_interface_backward", grad_w, saved_v, saved_g, saved_norms, dim);
 }
 
@@ -88,6 +91,10 @@ static std::tuple<Tensor, Tensor> _weight_norm_interface_backward(const Tensor& 
 static std::tuple<Tensor, Tensor> _weight_norm_differentiable_backward(const Tensor& grad_w, const Tensor& saved_v,
                                                                        const Tensor& saved_g, const Tensor& saved_norms,
                                                                        int64_t dim) {
+  TORCH_CHECK(grad_w.is_contiguous(), "grad_w must be contiguous");
+  TORCH_CHECK(saved_v.is_contiguous(), "saved_v must be contiguous");
+  TORCH_CHECK(saved_g.is_contiguous(), "saved_g must be contiguous");
+  TORCH_CHECK(saved_norms.is_contiguous(), "saved_norms must be contiguous");
   return weight_norm_backward("_weight_norm_differentiable_backward", grad_w, saved_v, saved_g, saved_norms, dim);
 }
 

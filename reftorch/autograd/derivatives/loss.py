@@ -10,7 +10,7 @@ from reftorch import _C
 from reftorch.autograd.derivatives import derivative
 
 _nn = _C._nn
-_MEAN = 1
+_NONE, _MEAN = 0, 1  # at::Reduction
 
 # --- squared error ----------------------------------------------------------------------------------------------------
 
@@ -67,11 +67,19 @@ derivative(
         -_curvature(grad / beta, grad_output, self, target, reduction, beta)
     ),
 )
+
+
+def _huber_of_grad_output(grad: Any, grad_output: Any, self: Any, target: Any, reduction: int, delta: float) -> Any:
+    """Return the slopes times grad; for every reduction but none their sum, since grad_output is one number there."""
+    if reduction == _NONE:
+        return _nn.huber_loss_backward(grad, self, target, reduction, delta)
+    one = _C._VariableFunctions.ones_like(grad_output)
+    return (_nn.huber_loss_backward(one, self, target, reduction, delta) * grad).sum()
+
+
 derivative(
     "huber_loss_backward",
-    grad_output=lambda grad, self, target, reduction, delta: _nn.huber_loss_backward(
-        grad, self, target, reduction, delta
-    ),
+    grad_output=_huber_of_grad_output,
     self=lambda grad, grad_output, self, target, reduction, delta: _curvature(
         grad, grad_output, self, target, reduction, delta
     ),
