@@ -30,6 +30,7 @@
 #define GEMM_HAS_TILES 1
 
 #include <ATen/native/cpu/Scratch.h>
+#include <ATen/native/cpu/VectorRegister.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -44,24 +45,10 @@ constexpr int kTileWidth = 4; // vectors
 constexpr int kVectorBytes = 64;
 
 template <typename T>
-struct TileVector {
-  typedef T type __attribute__((vector_size(kVectorBytes)));
-  typedef T in_memory __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias)); // at any address
+struct TileVector : VectorOf<T, kVectorBytes> {
   using index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-  typedef index indices __attribute__((vector_size(kVectorBytes)));
-  static constexpr int64_t count = kVectorBytes / sizeof(T);
+  using indices = typename VectorOf<index, kVectorBytes>::type;
 };
-
-// The vector at p. The Debug build does not report the calls to call_tree, because a report takes longer than the sums.
-template <typename T>
-__attribute__((always_inline, no_instrument_function)) inline const typename TileVector<T>::in_memory& vector_at(
-    const T* p) {
-  return *reinterpret_cast<const typename TileVector<T>::in_memory*>(p);
-}
-template <typename T>
-__attribute__((always_inline, no_instrument_function)) inline typename TileVector<T>::in_memory& vector_at(T* p) {
-  return *reinterpret_cast<typename TileVector<T>::in_memory*>(p);
-}
 
 // The Debug build optimizes the two loops that follow, because the BLAS, whose work they do, is optimized in every
 // build.
@@ -81,13 +68,13 @@ TILE_TARGET void product_tile(int64_t k, T alpha, const T* a, int64_t a_row, int
   for (int64_t l = 0; l < k; l++, a += a_column, b += ldb) {
     for (int i = 0; i < H; i++) {
       for (int j = 0; j < W; j++) {
-        sums[i][j] += a[i * a_row] * vector_at(b + j * L);
+        sums[i][j] += a[i * a_row] * vector_at<kVectorBytes>(b + j * L);
       }
     }
   }
   for (int i = 0; i < H; i++) {
     for (int j = 0; j < W; j++) {
-      auto& out = vector_at(c + i * ldc + j * L);
+      auto& out = vector_at<kVectorBytes>(c + i * ldc + j * L);
       out = beta == 0 ? alpha * sums[i][j] : alpha * sums[i][j] + beta * out; // NaN * 0 is NaN
     }
   }
@@ -101,7 +88,7 @@ TILE_TARGET void transpose_square(const T* from, int64_t from_pitch, T* to, int6
   constexpr int L = TileVector<T>::count;
   typename TileVector<T>::type rows[L];
   for (int i = 0; i < L; i++) {
-    rows[i] = vector_at(from + i * from_pitch);
+    rows[i] = vector_at<kVectorBytes>(from + i * from_pitch);
   }
 #pragma GCC unroll 4
   for (int step = 1; step < L; step *= 2) {
@@ -119,7 +106,7 @@ TILE_TARGET void transpose_square(const T* from, int64_t from_pitch, T* to, int6
     }
   }
   for (int i = 0; i < L; i++) {
-    vector_at(to + i * to_pitch) = rows[i];
+    vector_at<kVectorBytes>(to + i * to_pitch) = rows[i];
   }
 }
 

@@ -18,22 +18,7 @@
 namespace reftorch::at::native::conv::TILE_ISA {
 
 template <typename T>
-struct LanesOf {
-  typedef T type __attribute__((vector_size(TILE_BYTES)));
-  typedef T in_memory __attribute__((vector_size(TILE_BYTES), aligned(alignof(T)), may_alias)); // at any address
-  static constexpr int64_t count = TILE_BYTES / sizeof(T);
-};
-
-// The vector at p. The Debug build does not report the calls to call_tree, because a report takes longer than the sums.
-template <typename T>
-__attribute__((always_inline, no_instrument_function)) inline const typename LanesOf<T>::in_memory& lanes_at(
-    const T* p) {
-  return *reinterpret_cast<const typename LanesOf<T>::in_memory*>(p);
-}
-template <typename T>
-__attribute__((always_inline, no_instrument_function)) inline typename LanesOf<T>::in_memory& lanes_at(T* p) {
-  return *reinterpret_cast<typename LanesOf<T>::in_memory*>(p);
-}
+using LanesOf = VectorOf<T, TILE_BYTES>;
 
 // A lower tile is wider, because a register whose sum is not finished cannot take the next product: many sums have to
 // be under way at once. Twelve sums leave room for their factors in the sixteen registers of AVX2.
@@ -71,14 +56,14 @@ TILE_TARGET void sum_tiles(T* y, int64_t pitch, const T* bias, const T* frame, i
         const T* from = frame + c * channel_size + taps[k] + i;
         for (int h = 0; h < H; h++) {
           for (int w = 0; w < W; w++) {
-            sums[h][w] += factors[h] * lanes_at(from + w * L);
+            sums[h][w] += factors[h] * vector_at<TILE_BYTES>(from + w * L);
           }
         }
       }
     }
     for (int h = 0; h < H; h++) {
       for (int w = 0; w < W; w++) {
-        lanes_at(y + h * pitch + i + w * L) = sums[h][w];
+        vector_at<TILE_BYTES>(y + h * pitch + i + w * L) = sums[h][w];
       }
     }
   }
@@ -94,10 +79,10 @@ TILE_TARGET void dot_tiles(T* sums, int64_t sums_pitch, const T* dy, int64_t dy_
   for (int64_t i = 0; i < count; i += L) {
     Lanes grads[H];
     for (int h = 0; h < H; h++) {
-      grads[h] = lanes_at(dy + h * dy_pitch + i);
+      grads[h] = vector_at<TILE_BYTES>(dy + h * dy_pitch + i);
     }
     for (int w = 0; w < W; w++) {
-      const Lanes pixels = lanes_at(frame + taps[w] + i);
+      const Lanes pixels = vector_at<TILE_BYTES>(frame + taps[w] + i);
       for (int h = 0; h < H; h++) {
         parts[h][w] += grads[h] * pixels;
       }
@@ -105,7 +90,7 @@ TILE_TARGET void dot_tiles(T* sums, int64_t sums_pitch, const T* dy, int64_t dy_
   }
   for (int h = 0; h < H; h++) {
     for (int w = 0; w < W; w++) {
-      lanes_at(sums + h * sums_pitch + w * L) += parts[h][w];
+      vector_at<TILE_BYTES>(sums + h * sums_pitch + w * L) += parts[h][w];
     }
   }
 }
@@ -120,7 +105,7 @@ TILE_TARGET void outer_tiles(T* sums, const T* dy, const T* frame, const int64_t
   Lanes parts[H][kStripe];
   for (int h = 0; h < H; h++) {
     for (int s = 0; s < kStripe; s++) {
-      parts[h][s] = lanes_at(sums + (h * kStripe + s) * L);
+      parts[h][s] = vector_at<TILE_BYTES>(sums + (h * kStripe + s) * L);
     }
   }
   for (int64_t row = 0; row < rows; row++) {
@@ -128,14 +113,14 @@ TILE_TARGET void outer_tiles(T* sums, const T* dy, const T* frame, const int64_t
     for (int64_t w = 0; w < width; w++, pixel++, dy += kStripe * L) {
       for (int h = 0; h < H; h++) {
         for (int s = 0; s < kStripe; s++) {
-          parts[h][s] += pixel[shifts[h]] * lanes_at(dy + s * L);
+          parts[h][s] += pixel[shifts[h]] * vector_at<TILE_BYTES>(dy + s * L);
         }
       }
     }
   }
   for (int h = 0; h < H; h++) {
     for (int s = 0; s < kStripe; s++) {
-      lanes_at(sums + (h * kStripe + s) * L) = parts[h][s];
+      vector_at<TILE_BYTES>(sums + (h * kStripe + s) * L) = parts[h][s];
     }
   }
 }

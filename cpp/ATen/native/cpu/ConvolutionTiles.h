@@ -26,6 +26,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/native/cpu/Loops.h>
 #include <ATen/native/cpu/Scratch.h>
+#include <ATen/native/cpu/VectorRegister.h>
 
 #include <algorithm>
 #include <cmath>
