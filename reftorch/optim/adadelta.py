@@ -19,7 +19,6 @@ from reftorch.optim.optimizer import (
     _check_lr,
     _check_nonnegative,
     _check_state_steps,
-    _default_to_foreach,
     _get_value,
     _scalar_state,
     _to_scalar,
@@ -51,7 +50,7 @@ class Adadelta(Optimizer):
         eps: :math:`\epsilon` (default 1e-6).
         weight_decay: :math:`\lambda` (default 0).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: the quicker way).
+            the same (default None: a loop, which is the quicker way on a CPU).
         capturable: True is refused at the first step, because there are no graphs to capture (default False).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         differentiable: whether autograd records the update (default False).
@@ -192,7 +191,7 @@ def adadelta(
     """
     _check_state_steps(state_steps)
     _check_capturable(capturable, params)
-    func = _multi_tensor_adadelta if _default_to_foreach(foreach, params, lr) else _single_tensor_adadelta
+    func = _multi_tensor_adadelta if foreach else _single_tensor_adadelta
     func(
         params,
         grads,

@@ -20,7 +20,6 @@ from reftorch.optim.optimizer import (
     _check_no_grad_scaler,
     _check_nonnegative,
     _check_state_steps,
-    _default_to_foreach,
     _device_dtype_check_for_fused,
     _get_value,
     _group_by,
@@ -56,7 +55,7 @@ class Adagrad(Optimizer):
         initial_accumulator_value: the value from which :math:`s` starts (default 0).
         eps: :math:`\epsilon` (default 1e-10).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: the quicker way).
+            the same (default None: a loop, which is the quicker way on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         differentiable: whether autograd records the update (default False).
         fused: whether one kernel does the whole update, which is the quickest way (default None: it does not). The
@@ -219,8 +218,7 @@ def adagrad(
         func: Any = functools.partial(_fused_adagrad, grad_scale=grad_scale, found_inf=found_inf)
     else:
         _check_no_grad_scaler(grad_scale, found_inf)
-        is_foreach = fused is None and _default_to_foreach(foreach, params, lr)
-        func = _multi_tensor_adagrad if foreach or is_foreach else _single_tensor_adagrad
+        func = _multi_tensor_adagrad if foreach else _single_tensor_adagrad
     func(
         params,
         grads,

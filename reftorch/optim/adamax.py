@@ -20,7 +20,6 @@ from reftorch.optim.optimizer import (
     _check_lr,
     _check_nonnegative,
     _check_state_steps,
-    _default_to_foreach,
     _get_value,
     _group_by,
     _scalar_state,
@@ -51,7 +50,7 @@ class Adamax(Optimizer):
         eps: :math:`\epsilon` (default 1e-8).
         weight_decay: :math:`\lambda` (default 0).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: the quicker way).
+            the same (default None: a loop, which is the quicker way on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         differentiable: whether autograd records the update (default False).
         capturable: True is refused at the first step, because there are no graphs to capture (default False).
@@ -195,7 +194,7 @@ def adamax(
     """
     _check_state_steps(state_steps)
     _check_capturable(capturable, params)
-    func = _multi_tensor_adamax if _default_to_foreach(foreach, params, lr) else _single_tensor_adamax
+    func = _multi_tensor_adamax if foreach else _single_tensor_adamax
     func(
         params,
         grads,

@@ -20,7 +20,6 @@ from reftorch.optim.optimizer import (
     _check_lr,
     _check_nonnegative,
     _check_state_steps,
-    _default_to_foreach,
     _get_value,
     _group_by,
     _scalar_state,
@@ -56,7 +55,7 @@ class NAdam(Optimizer):
         decoupled_weight_decay: whether the first line is :math:`p \leftarrow p - \gamma \lambda p` instead, as in
             :class:`AdamW` (default False).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: the quicker way).
+            the same (default None: a loop, which is the quicker way on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         capturable: True is refused at the first step, because there are no graphs to capture (default False).
         differentiable: whether autograd records the update (default False).
@@ -223,7 +222,7 @@ def nadam(
     if not all(isinstance(product, Tensor) for product in mu_products):
         raise RuntimeError("API has changed, `mu_products` argument must contain a list of singleton tensors")
     _check_capturable(capturable, params, "params, mu_products and state_steps")
-    func = _multi_tensor_nadam if _default_to_foreach(foreach, params, lr) else _single_tensor_nadam
+    func = _multi_tensor_nadam if foreach else _single_tensor_nadam
     func(
         params,
         grads,

@@ -98,24 +98,6 @@ def _check_capturable(capturable: bool, params: list[Tensor], others: str = "par
         )
 
 
-# From this number of elements in a parameter on, the loop over the parameters is not slower than functions of lists:
-# the arithmetic takes longer than the calls, and the loop finds a parameter and its state in the cache.
-_FOREACH_MAX_NUMEL = 8192
-
-
-def _default_to_foreach(foreach: bool | None, params: list[Tensor], lr: Any) -> bool:
-    """Return whether an update uses functions of lists: as the user says, or where they are the quicker way.
-
-    The results are the same. With a learning rate that is a tensor, and where autograd records the update, the loop
-    over the parameters is the default.
-    """
-    if foreach is not None:
-        return foreach
-    if isinstance(lr, Tensor) or _C.is_grad_enabled():
-        return False
-    return sum(map(Tensor.numel, params)) <= _FOREACH_MAX_NUMEL * len(params)
-
-
 # In PyTorch, `fused` is never the default. Here it is the default of Adam and AdamW where the kernel gives the very
 # numbers of the loop, because the kernel is the quickest form. For 16-bit floats the kernel rounds less often than the
 # loop. SGD does not use this function, because without a momentum its kernel is slower than the loop.

@@ -20,7 +20,6 @@ from reftorch.optim.optimizer import (
     _check_lr,
     _check_nonnegative,
     _check_state_steps,
-    _default_to_foreach,
     _get_value,
     _group_by,
     _scalar_state,
@@ -60,7 +59,7 @@ class RAdam(Optimizer):
         decoupled_weight_decay: whether the first line is :math:`p \leftarrow p - \gamma \lambda p` instead, as in
             :class:`AdamW` (default False).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: the quicker way).
+            the same (default None: a loop, which is the quicker way on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         capturable: True is refused at the first step, because there are no graphs to capture (default False).
         differentiable: whether autograd records the update (default False).
@@ -210,7 +209,7 @@ def radam(
     """
     _check_state_steps(state_steps)
     _check_capturable(capturable, params)
-    func = _multi_tensor_radam if _default_to_foreach(foreach, params, lr) else _single_tensor_radam
+    func = _multi_tensor_radam if foreach else _single_tensor_radam
     func(
         params,
         grads,

@@ -19,7 +19,6 @@ from reftorch.optim.optimizer import (
     _check_lr,
     _check_nonnegative,
     _check_state_steps,
-    _default_to_foreach,
     _get_value,
     _scalar_state,
     _to_scalar,
@@ -54,7 +53,7 @@ class RMSprop(Optimizer):
         centered: whether to use the centered form (default False).
         capturable: True is refused at the first step, because there are no graphs to capture (default False).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: the quicker way).
+            the same (default None: a loop, which is the quicker way on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         differentiable: whether autograd records the update (default False).
 
@@ -214,7 +213,7 @@ def rmsprop(
     """
     _check_state_steps(state_steps)
     _check_capturable(capturable, params)
-    func = _multi_tensor_rmsprop if _default_to_foreach(foreach, params, lr) else _single_tensor_rmsprop
+    func = _multi_tensor_rmsprop if foreach else _single_tensor_rmsprop
     func(
         params,
         grads,

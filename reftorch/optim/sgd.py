@@ -16,7 +16,6 @@ from reftorch.autograd.grad_mode import enable_grad
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_no_grad_scaler,
-    _default_to_foreach,
     _device_dtype_check_for_fused,
     _get_value,
     _group_by,
@@ -52,7 +51,7 @@ class SGD(Optimizer):
         nesterov: whether to use Nesterov's form (default False).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: the quicker way).
+            the same (default None: a loop, which is the quicker way on a CPU).
         differentiable: whether autograd records the update (default False).
         fused: whether one kernel does the whole update (default None: it does not, because the kernel is not quicker
             without a momentum). The results are the same, but for 16-bit floats, where the kernel rounds less often.
@@ -206,8 +205,7 @@ def sgd(
         func: Any = functools.partial(_fused_sgd, grad_scale=grad_scale, found_inf=found_inf)
     else:
         _check_no_grad_scaler(grad_scale, found_inf)
-        is_foreach = fused is None and _default_to_foreach(foreach, params, lr)
-        func = _multi_tensor_sgd if foreach or is_foreach else _single_tensor_sgd
+        func = _multi_tensor_sgd if foreach else _single_tensor_sgd
     func(
         params,
         d_p_list,

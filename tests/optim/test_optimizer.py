@@ -226,6 +226,20 @@ def test_hooks_of_the_state() -> None:
     assert "note" in state
 
 
+@pytest.mark.parametrize("rule", ["Adadelta", "Adagrad", "Adamax", "NAdam", "RAdam", "RMSprop", "SGD"])
+def test_functions_of_lists_are_not_the_default(rule: str) -> None:
+    def calls_functions_of_lists(foreach: bool | None) -> bool:
+        p = parameter()
+        p.grad = reftorch.ones(1)
+        optimizer = getattr(reftorch.optim, rule)([p], foreach=foreach)
+        with reftorch.profiler.profile() as profile:
+            optimizer.step()
+        return any(event.name.startswith("aten::_foreach_") for event in profile.events())
+
+    assert calls_functions_of_lists(True)
+    assert not calls_functions_of_lists(None)
+
+
 def test_an_optimizer_made_again_from_its_parts_can_step() -> None:
     p, optimizer = stepped()
     again = SGD.__new__(SGD)
