@@ -64,7 +64,11 @@ ROWS = [
         backwards,
         dtypes=("float64", "float32"),
         call=called("_weight_norm_differentiable_backward"),
-        apart=(Apart("torch asks for contiguous tensors, which the examples of a vmap seldom are", says="must be contiguous"),),
+        apart=(
+            Apart(
+                "torch asks for contiguous tensors, which the examples of a vmap seldom are", says="must be contiguous"
+            ),
+        ),
     ),
 ]
 # As in torch, there is no second derivative of the op itself.
