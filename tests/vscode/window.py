@@ -20,6 +20,7 @@ from tests.debug.dap import PATIENCE
 from tests.vscode.server import Server
 
 GLANCE = 200  # ms between two looks
+FIRST_ANSWER = 2000  # ms in which the adapter of the other language says that a breakpoint is not its own
 SMALL: ViewportSize = {"width": 1280, "height": 760}  # a window whose picture is read at the width of a notebook
 SIDE_BAR = 470  # pixels: wide enough for the names of the functions
 ROWS = "selector => [...document.querySelectorAll(selector)].map(row => row.ariaLabel || row.textContent)"
@@ -124,8 +125,8 @@ class Window:
         for _ in range(6):
             if not widget.is_visible():
                 self.press(key)
-            widget.locator("input").first.fill(text)
             with suppress(TimeoutError):
+                widget.locator("input").first.fill(text, timeout=PATIENCE * 1000 / 6)
                 row.wait_for(timeout=PATIENCE * 1000 / 6)
                 row.click()
                 widget.wait_for(state="hidden")
@@ -147,10 +148,12 @@ class Window:
     def set_breakpoint(self, file: str, line: int) -> None:
         """Set a breakpoint, and wait until it is red.
 
-        Only then has the debugger of a session that runs set it. Until then a program that goes on would pass.
+        Only then has the debugger of a session that runs set it. Until then a program that goes on would pass. The editor
+        also shows a new breakpoint red before any debugger has answered, so the first moments tell nothing.
         """
         self.open(file, line)
         self.press("F9")
+        self.page.wait_for_timeout(FIRST_ANSWER)
         self.page.locator(".editor-instance .codicon-debug-breakpoint:not(.codicon-debug-hint)").first.wait_for()
 
     def start(self, configuration: str) -> None:
@@ -179,9 +182,13 @@ class Window:
     def watch(self, expression: str) -> None:
         """Add an expression to those that the editor evaluates at each stop."""
         pane = self.page.locator(".pane", has=self.page.locator('[aria-label="Watch Section"]'))
-        pane.hover()
-        pane.locator('[aria-label="Add Expression"]').click()
-        self.page.locator(".monaco-inputbox input:focus").wait_for()
+        box = self.page.locator(".monaco-inputbox input:focus")
+        for _ in range(6):  # a list that is drawn anew at a stop closes the box again
+            pane.hover()
+            pane.locator('[aria-label="Add Expression"]').click()
+            with suppress(TimeoutError):
+                box.wait_for(timeout=PATIENCE * 1000 / 6)
+                break
         self.page.keyboard.insert_text(expression)
         self.press("Enter")
         self.wait_for_row(self.watches, f"^{re.escape(expression)}")
