@@ -148,8 +148,8 @@ class Window:
     def set_breakpoint(self, file: str, line: int) -> None:
         """Set a breakpoint, and wait until it is red.
 
-        Only then has the debugger of a session that runs set it. Until then a program that goes on would pass. The editor
-        also shows a new breakpoint red before any debugger has answered, so the first moments tell nothing.
+        Only then has the debugger of a session that runs set it. Until then a program that goes on would pass. The
+        editor also shows a new breakpoint red before any debugger has answered, so the first moments tell nothing.
         """
         self.open(file, line)
         self.press("F9")
