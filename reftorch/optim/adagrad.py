@@ -55,7 +55,7 @@ class Adagrad(Optimizer):
         initial_accumulator_value: the value from which :math:`s` starts (default 0).
         eps: :math:`\epsilon` (default 1e-10).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: a loop, which is the quicker way on a CPU).
+            the same (default None: a loop, as in PyTorch on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         differentiable: whether autograd records the update (default False).
         fused: whether one kernel does the whole update, which is the quickest way (default None: it does not). The

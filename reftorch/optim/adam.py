@@ -59,7 +59,7 @@ class Adam(Optimizer):
         weight_decay: :math:`\lambda` (default 0).
         amsgrad: whether to divide by the root of the largest :math:`v` so far (default False).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: they do not; a loop is quicker on a CPU, and the kernel of ``fused`` quicker still).
+            the same (default None: they do not; see ``fused``).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         capturable: True is refused at the first step, because there are no graphs to capture (default False).
         differentiable: whether autograd records the update (default False).

@@ -50,7 +50,7 @@ class Adamax(Optimizer):
         eps: :math:`\epsilon` (default 1e-8).
         weight_decay: :math:`\lambda` (default 0).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: a loop, which is the quicker way on a CPU).
+            the same (default None: a loop, as in PyTorch on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         differentiable: whether autograd records the update (default False).
         capturable: True is refused at the first step, because there are no graphs to capture (default False).

@@ -27,7 +27,7 @@ class AdamW(Adam):
         amsgrad: whether to divide by the root of the largest mean square so far (default False).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: they do not; a loop is quicker on a CPU, and the kernel of ``fused`` quicker still).
+            the same (default None: they do not; see ``fused``).
         capturable: True is refused at the first step, because there are no graphs to capture (default False).
         differentiable: whether autograd records the update (default False).
         fused: whether one kernel does the whole update, which is the quickest way (default None: if all parameters are

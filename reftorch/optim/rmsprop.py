@@ -53,7 +53,7 @@ class RMSprop(Optimizer):
         centered: whether to use the centered form (default False).
         capturable: True is refused at the first step, because there are no graphs to capture (default False).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: a loop, which is the quicker way on a CPU).
+            the same (default None: a loop, as in PyTorch on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         differentiable: whether autograd records the update (default False).
 

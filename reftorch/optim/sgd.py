@@ -51,7 +51,7 @@ class SGD(Optimizer):
         nesterov: whether to use Nesterov's form (default False).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: a loop, which is the quicker way on a CPU).
+            the same (default None: a loop, as in PyTorch on a CPU).
         differentiable: whether autograd records the update (default False).
         fused: whether one kernel does the whole update (default None: it does not, because the kernel is not quicker
             without a momentum). The results are the same, but for 16-bit floats, where the kernel rounds less often.

@@ -70,7 +70,10 @@ derivative(
 
 
 def _huber_of_grad_output(grad: Any, grad_output: Any, self: Any, target: Any, reduction: int, delta: float) -> Any:
-    """Return the slopes times grad; for every reduction but none their sum, since grad_output is one number there."""
+    """Return the slopes times grad. For a mean and a sum, grad_output is one number, and so is its gradient: their sum.
+
+    A reduction that does not exist counts as a sum here, as in PyTorch, where the engine then refuses the shape.
+    """
     if reduction == _NONE:
         return _nn.huber_loss_backward(grad, self, target, reduction, delta)
     one = _C._VariableFunctions.ones_like(grad_output)
