@@ -189,6 +189,8 @@ class Window:
             with suppress(TimeoutError):
                 box.wait_for(timeout=PATIENCE * 1000 / 6)
                 break
+        else:
+            raise StageFailed(f"no box to write `{expression}` into; {self.all_seen()}")
         self.page.keyboard.insert_text(expression)
         self.press("Enter")
         self.wait_for_row(self.watches, f"^{re.escape(expression)}")

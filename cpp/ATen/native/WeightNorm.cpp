@@ -88,7 +88,7 @@ static std::tuple<Tensor, Tensor> _weight_norm_interface_backward(const Tensor& 
 }
 
 // Computes what _weight_norm_interface_backward computes, by ops that autograd records: for a second derivative.
-// PyTorch asks for contiguous tensors here, too. This op does not, because an example of a batch in vmap seldom is one.
+// Unlike PyTorch, this op does not ask for contiguous tensors, because the tensors in vmap are rarely contiguous.
 static std::tuple<Tensor, Tensor> _weight_norm_differentiable_backward(const Tensor& grad_w, const Tensor& saved_v,
                                                                        const Tensor& saved_g, const Tensor& saved_norms,
                                                                        int64_t dim) {

@@ -61,8 +61,8 @@ bool huge_pages_are_advised(void* address) {
 #endif
 
 #ifdef __linux__
-// While it lives, the kernel's thread khugepaged makes no huge pages in this process. It would put memory into the gaps
-// between blocks that are in use, and now and then it did so before a test had looked.
+// While an object of this class exists, the kernel's thread khugepaged makes no huge pages in this process. Otherwise
+// khugepaged now and then fills the gaps between the blocks in use with memory before the test looks at the gaps.
 struct NoNewHugePages {
   NoNewHugePages() {
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
