@@ -3,41 +3,84 @@
 #   PYTHON=python3.12   the interpreter with which .venv is made     ARGS=...   arguments for the program that runs
 #   CXX=clang++         the compiler                                PINS=      install without the tested versions
 
-PYTHON ?= python3
-ARGS ?=
-PINS ?= -c .ci/constraints.txt
+# `:=` takes a value of the command line, and not one that a user has exported. Compilers may be exported: CXX and NVCC.
+PYTHON := python3
+ARGS :=
+PINS := -c .ci/constraints.txt
+UPGRADE :=
+CMAKE_ARGS :=
+BESIDE :=
 
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 ENVIRONMENT := $(PYTHON) .ci/environment.py
+# Programs that a user may interrupt.
+RUN := .ci/interruptible.py
 # The editable install only puts the checkout on Python's path. The extension is built here, by ninja.
 INSTALL_US := env SKBUILD_WHEEL_CMAKE=false $(ENVIRONMENT) install --no-build-isolation
 # The environment of notebooks and of the learner's shell: `python`, `gdb` and `reftorch-course` are those of .venv.
 IN_VENV := env VIRTUAL_ENV='$(CURDIR)/$(VENV)' PATH='$(CURDIR)/$(BIN)':"$$PATH"
 BUILD_TOOLS := scikit-build-core pybind11 cmake ninja numpy scipy-openblas32
-CMAKE_ARGS ?=
+# A checkout that may not be written into is used as it was built.
+READ_ONLY := $(shell [ -w . ] || echo yes)
 # Only one ninja runs at a time: two in one build tree would compile everything twice and corrupt the log.
-NINJA := $(if $(shell command -v flock),flock build/.lock) $(BIN)/ninja
+# Without MAKEFLAGS, in which some versions of ninja read that make has two jobs, and would start no more compilers.
+NINJA := $(if $(READ_ONLY),true,env -u MAKEFLAGS $(if $(shell command -v flock),flock build/.lock) $(BIN)/ninja)
+
+# What a user has exported for other programs would change what is built, installed or imported here. So the programs of
+# a target do not get these variables. A target that wants another build than Debug names the build itself. The doctor
+# alone gets all of them, because the doctor reports what they do to a Python that the user starts.
+#
+# These stay: from where and how pip downloads, and how CMake runs the compiler (ccache, the number of processes).
+KEPT := PYTHON PYTHONUNBUFFERED CMAKE_ARGS CMAKE_BUILD_PARALLEL_LEVEL CMAKE_CXX_COMPILER_LAUNCHER \
+    $(addprefix PIP_,INDEX_URL EXTRA_INDEX_URL FIND_LINKS NO_INDEX PROXY TRUSTED_HOST CERT CLIENT_CERT CONFIG_FILE \
+    KEYRING_PROVIDER CACHE_DIR NO_CACHE_DIR DEFAULT_TIMEOUT TIMEOUT RETRIES NO_INPUT PROGRESS_BAR NO_COLOR \
+    DISABLE_PIP_VERSION_CHECK USER) PYTHONUTF8
+EXPORTED := $(filter-out $(KEPT),$(filter REFTORCH_BUILD PYTHON% _PYTHON% PIP_% CMAKE_% SKBUILD_% PYTEST_% MYPYPATH \
+    CFLAGS CXXFLAGS CPPFLAGS LDFLAGS DESTDIR JUPYTER_PATH JUPYTER_PREFER_ENV_PATH JUPYTERLAB_DIR CDPATH BASH_ENV, \
+    $(.VARIABLES)))
+unexport $(EXPORTED)
+# A pip.conf may ask for it, too; an environment variable overrules the file.
+export PIP_USER := 0
+# Files are UTF-8 in every locale.
+export PYTHONUTF8 := 1
+
+# pip, ccache and JupyterLab write into the home. Where the user's cannot be written, the programs get another one.
+HOME_INSTEAD := $(shell [ -w "$$HOME" ] || if [ -w . ]; then mkdir -p build/home && echo "$$PWD/build/home"; else mktemp -d; fi)
+ifneq ($(HOME_INSTEAD),)
+export HOME := $(HOME_INSTEAD)
+endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.NOTPARALLEL:
+# One step at a time keeps the output in order. `beside` is the exception.
+$(if $(BESIDE),,.NOTPARALLEL:)
 
-.PHONY: help
-help: ## this list
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+OFTEN_USED := lab code debug release test lint docs torch doctor clean
+# The names of targets, and what the targets do, from the lines of this file.
+DESCRIBED := sed -nE 's/^([a-z0-9-]+):.*\#\# /\1\t/p' Makefile
+IN_COLUMNS := awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
+
+.PHONY: help help-all
+help: ## the ten targets that people use
+	@for name in $(OFTEN_USED) help-all; do $(DESCRIBED) | grep "^$$name	"; done | $(IN_COLUMNS)
+
+help-all: ## every target
+	@$(DESCRIBED) | $(IN_COLUMNS)
 
 # --- the environment ------------------------------------------------------------------------------------------------
 
-# A stamp is written only when its step is complete, so an interrupted step runs again.
-$(STAMPS)/venv:
+# A stamp is written only when its step is complete, so an interrupted step runs again. The first stamp is for one place:
+# the programs of .venv and the build trees contain the checkout's path, and are made again where the checkout was moved.
+MADE_HERE := $(STAMPS)/venv-$(firstword $(shell pwd -P | cksum))
+$(shell [ -e $(MADE_HERE) ] || ! ls $(STAMPS)/venv-* >/dev/null 2>&1 || rm -rf $(STAMPS))
+$(MADE_HERE):
 	@$(ENVIRONMENT) check
 	@$(ENVIRONMENT) venv
-	@rm -f build/*/CMakeCache.txt
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/build-tools: .ci/constraints.txt pyproject.toml | $(STAMPS)/venv
+$(STAMPS)/build-tools: .ci/constraints.txt pyproject.toml | $(MADE_HERE)
 	@echo "reftorch: installing the build tools and numpy"
 	@$(ENVIRONMENT) install $(PINS) $(UPGRADE) $(BUILD_TOOLS)
 	@touch $@
@@ -52,8 +95,8 @@ $(EDITABLE): $(STAMPS)/build-tools
 
 $(STAMPS)/everything: .ci/constraints.txt pyproject.toml | $(EDITABLE)
 	@echo "reftorch: installing JupyterLab, the debuggers and the test tools"
-	@$(INSTALL_US) $(PINS) $(UPGRADE) -e '.[course,test]'
-	@$(BIN)/python -m ipykernel install --sys-prefix --name python3 --display-name "Python 3 (reftorch)" >/dev/null
+	@$(INSTALL_US) $(if $(BESIDE),-q) $(PINS) $(UPGRADE) -e '.[course,test]'
+	@$(BIN)/python $(RUN) -m ipykernel install --sys-prefix --name python3 --display-name "Python 3 (reftorch)" >/dev/null
 	@$(BIN)/gdb --version >/dev/null 2>&1 || true # the wheel's first start makes a link, and two first starts at once quarrel
 	@touch $@
 
@@ -62,13 +105,20 @@ unpinned: ## install the newest versions instead of the tested ones, then build
 	@rm -f $(STAMPS)/build-tools $(STAMPS)/everything
 	@$(MAKE) --no-print-directory PINS= UPGRADE='--upgrade --upgrade-strategy eager' $(STAMPS)/everything debug
 
+# Where nothing is installed yet, pip downloads and installs JupyterLab while the compiler works, which saves the time
+# that pip takes. Nothing that is built needs what is installed then.
+READY := $(if $(wildcard $(STAMPS)/everything),,beside) debug $(STAMPS)/everything
+.PHONY: beside
+beside:
+	@$(MAKE) --no-print-directory -j2 BESIDE=yes debug $(STAMPS)/everything
+
 # --- the builds ------------------------------------------------------------------------------------------------------
 
 build/%/build.ninja: $(STAMPS)/build-tools
 	@$(ENVIRONMENT) check
 	@echo "reftorch: configuring build/$*"
 	@$(BIN)/cmake --log-level=NOTICE -S cpp -B build/$* -G Ninja -DCMAKE_BUILD_TYPE=$* \
-	    -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python $(CMAKE_ARGS)
+	    -DCMAKE_MAKE_PROGRAM='$(CURDIR)/$(BIN)/ninja' -DPython_EXECUTABLE='$(CURDIR)/$(BIN)/python' $(CMAKE_ARGS)
 	@touch $@
 
 .PHONY: debug release
@@ -82,7 +132,7 @@ release: build/Release/build.ninja $(EDITABLE) ## build the fast extension besid
 # The stubs, which editors and mypy read instead of the extension. `make debug` writes them only if they are missing, so
 # that a build after an edit does not take longer. Targets that need them up to date depend on `stubs`.
 STUBS := reftorch/_C/__init__.pyi
-WRITE_STUBS = $(BIN)/python .ci/gen_pyi.py reftorch/_C
+WRITE_STUBS = $(if $(READ_ONLY),true,$(BIN)/python $(RUN) .ci/gen_pyi.py reftorch/_C)
 
 .PHONY: stubs
 stubs: debug ## write the stubs: what editors and mypy know of the ops
@@ -100,25 +150,29 @@ ROOT_USER := $(if $(filter 0,$(shell id -u)),--allow-root)
 # JupyterLab gets the name of the shell, because it would otherwise start login shells, which remove .venv from the PATH.
 SHELL_OF_USER = $(shell echo "$$SHELL")
 
-# Settings of the course's JupyterLab: no question about news. course/_tools/lab_config.py has those of its server.
+# Settings of the course's JupyterLab (no question about news, wide code is wrapped) and of its kernels (completion).
+# course/_tools/lab_config.py has those of the server.
 LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings
+KERNEL_SETTINGS := $(VENV)/etc/ipython
 
 .PHONY: lab course book docs
-lab: stubs $(STAMPS)/everything ## open the course in JupyterLab (on a server: ARGS=--no-browser)
-	@mkdir -p $(LAB_SETTINGS) && cp course/_tools/jupyterlab.json $(LAB_SETTINGS)/overrides.json
-	@$(IN_VENV) jupyter-lab $(ROOT_USER) --config=course/_tools/lab_config.py \
+lab: $(READY) stubs ## open the course in JupyterLab (on a server: ARGS=--no-browser)
+	@$(if $(READ_ONLY),echo "reftorch: this checkout is read-only: cells run but notebooks cannot be saved here",\
+	    mkdir -p $(LAB_SETTINGS) && cp course/_tools/jupyterlab.json $(LAB_SETTINGS)/overrides.json && \
+	    mkdir -p $(KERNEL_SETTINGS) && cp course/_tools/ipython_config.py $(KERNEL_SETTINGS))
+	@$(IN_VENV) python $(RUN) -m jupyterlab $(ROOT_USER) --config=course/_tools/lab_config.py \
 	    --ServerApp.terminado_settings='shell_command=["$(or $(SHELL_OF_USER),/bin/bash)"]' $(ARGS)
 
-course: debug $(STAMPS)/everything ## bring the notebooks up to date with their sources
-	@$(IN_VENV) python -m course._tools build $(ARGS)
+course: $(READY) ## bring the notebooks up to date with their sources
+	@$(IN_VENV) python $(RUN) -m course._tools build $(ARGS)
 
 # A warning of Sphinx and a link that leads nowhere are errors.
 book: debug $(STAMPS)/book ## write the course as a web site, with search, to build/book
-	@$(IN_VENV) python -m course._tools book $(ARGS)
+	@$(IN_VENV) python $(RUN) -m course._tools book $(ARGS)
 
 # The course is a part of this site. Warnings and dead links are errors here, too.
 docs: debug $(STAMPS)/book ## write the whole web site to build/docs: tutorial, course, API, source, table of names
-	@$(IN_VENV) python -m course._tools.site build/docs $(ARGS)
+	@$(IN_VENV) python $(RUN) -m course._tools.site build/docs $(ARGS)
 
 $(STAMPS)/book: .ci/constraints.txt pyproject.toml | $(STAMPS)/everything
 	@echo "reftorch: installing Sphinx, which makes the web sites"
@@ -129,7 +183,7 @@ $(STAMPS)/book: .ci/constraints.txt pyproject.toml | $(STAMPS)/everything
 
 # Never made but on request: a download of 200 MB, and 1 GB on the disk. It lies apart from .venv, so that reftorch is
 # tested as a learner has it. TORCH_INDEX= takes torch from where pip takes everything else.
-TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+TORCH_INDEX := https://download.pytorch.org/whl/cpu
 .PHONY: torch
 torch: .venv-torch/.complete ## install PyTorch 2.13 (CPU) beside reftorch, for the cells of the course that run in it
 .venv-torch/.complete:
@@ -143,8 +197,8 @@ torch: .venv-torch/.complete ## install PyTorch 2.13 (CPU) beside reftorch, for 
 # --- VS Code ----------------------------------------------------------------------------------------------------------
 
 .PHONY: code vsix companion test-adapters test-vscode
-code: debug $(STAMPS)/everything ## open the checkout in VS Code, VSCodium or code-server, with our extension
-	@$(IN_VENV) python .ci/editor.py open
+code: $(READY) ## open the checkout in VS Code, VSCodium or code-server, with our extension
+	@$(IN_VENV) python $(RUN) .ci/editor.py open
 
 vsix: ## pack our extension (both languages in one click, notebooks): build/reftorch-debug-VERSION.vsix
 	@$(PYTHON) .ci/editor.py vsix
@@ -157,7 +211,7 @@ test-adapters: ## install the debug adapter that only npm has (Eclipse's), for t
 	@mkdir -p build/npm && cd build/npm && npm install --no-audit --no-fund --ignore-scripts cdt-gdb-adapter@1.7.0
 
 # Optional, because it takes minutes and needs node 20, npm and Chromium. ARGS='meter 04' runs these parts alone.
-test-vscode: debug $(STAMPS)/everything $(STAMPS)/browser ## drive code-server with our extension in Chromium; screenshots in build/screenshots
+test-vscode: $(READY) $(STAMPS)/browser ## drive code-server with our extension in Chromium; screenshots in build/screenshots
 	@.ci/install_code_server.sh build/vscode
 	@$(IN_VENV) python -m tests.vscode $(ARGS) --extension="$$($(PYTHON) .ci/editor.py vsix)"
 
@@ -171,13 +225,10 @@ $(STAMPS)/browser: | $(STAMPS)/everything
 PYTEST := $(IN_VENV) python -m pytest --dist loadfile --no-loadscope-reorder
 # Three processes keep two processors busy: a test of a debugger or of a notebook waits for a third of its time. Each
 # process takes up to 1.3 GB.
-WORKERS ?= 3
-
-# The tests start hundreds of Pythons. Without stored bytecode, each of them compiles the library anew.
-unexport PYTHONDONTWRITEBYTECODE
+WORKERS := 3
 
 .PHONY: test test-browser sanitize tsan parity fuzz fuzz-load
-test: stubs $(STAMPS)/everything ## run every test: C++, Python, docstrings, debuggers, lessons, exercises
+test: $(READY) stubs ## run every test: C++, Python, docstrings, debuggers, lessons, exercises
 	@$(NINJA) -C build/Debug reftorch_tests
 	@$(PYTEST) -n $(WORKERS) tests reftorch $(ARGS)
 
@@ -191,9 +242,9 @@ fresh-machine: ## try the README's commands on bare Debian systems (root, mmdebs
 arm64: ## try both builds in an emulated arm64 Debian (root, mmdebstrap, qemu-user-static): ARGS='lab test release stop'
 	@.ci/arm64.sh $(ARGS)
 
-REPEATS ?= 50
+REPEATS := 50
 .PHONY: test-magics
-test-magics: debug $(STAMPS)/everything ## run a notebook with every magic REPEATS=50 times in a row: no kernel may stay stopped, no gdb be left
+test-magics: $(READY) ## run a notebook with every magic REPEATS=50 times in a row: no kernel may stay stopped, no gdb be left
 	@REFTORCH_REPEATS=$(REPEATS) $(IN_VENV) python -m pytest -n 0 tests/debug/test_magics_notebook.py $(ARGS)
 
 # Not a part of `make test`, because it needs Chromium.
@@ -217,7 +268,7 @@ sanitize: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## run the
 
 # If the thread sanitizer's runtime does not start with random addresses, the program runs without address randomization.
 TSAN_LIBS = $(foreach lib,tsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))
-WITH_TSAN = env LD_PRELOAD='$(TSAN_LIBS)' TSAN_OPTIONS='suppressions=$(CURDIR)/.ci/tsan.supp exitcode=66' \
+WITH_TSAN = env LD_PRELOAD='$(TSAN_LIBS)' TSAN_OPTIONS='suppressions="$(CURDIR)/.ci/tsan.supp" exitcode=66' \
     REFTORCH_BUILD=tsan PYTHONMALLOC=malloc OPENBLAS_NUM_THREADS=1
 tsan: build/Tsan/build.ninja $(EDITABLE) $(STAMPS)/everything ## run backward passes from several threads on a thread-sanitizer build
 	@$(NINJA) -C build/Tsan _C
@@ -227,22 +278,22 @@ tsan: build/Tsan/build.ninja $(EDITABLE) $(STAMPS)/everything ## run backward pa
 	    echo "          As root: sysctl vm.mmap_rnd_bits=28, or let the container use the personality system call."; exit 1; fi; \
 	$$fixed $(WITH_TSAN) $(BIN)/python -m tests.autograd.threads $(ARGS)
 
-parity: debug $(STAMPS)/everything ## compare every op with torch on drawn inputs and print a table (needs torch)
+parity: $(READY) ## compare every op with torch on drawn inputs and print a table (needs torch)
 	@$(BIN)/python -m tests.parity.parity $(ARGS)
 
 fuzz: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## call every op on drawn inputs on the sanitizer build: nothing may crash
 	@$(NINJA) -C build/Sanitize _C
 	@$(SANITIZED) $(BIN)/python -m tests.parity.parity --alone $(ARGS)
 
-fuzz-load: debug $(STAMPS)/everything ## load files that were changed at random, for an hour: no crash, no code run, no memory (ARGS='--seconds 60')
+fuzz-load: $(READY) ## load files that were changed at random, for an hour: no crash, no code run, no memory (ARGS='--seconds 60')
 	@$(BIN)/python -m tests.serialization.fuzz $(ARGS)
 
 .PHONY: answers
-answers: debug $(STAMPS)/everything ## write torch's answers in the tests to tests/answers, for where torch is missing (ARGS='tests/optim': of these alone)
+answers: $(READY) ## write torch's answers in the tests to tests/answers, for where torch is missing (ARGS='tests/optim': of these alone)
 	@$(BIN)/python -m tests.answers.record $(ARGS)
 
 .PHONY: api
-api: stubs $(STAMPS)/everything ## renew the table of PyTorch's public names and what is here: reftorch/_api/names.csv (needs torch)
+api: $(READY) stubs ## renew the table of PyTorch's public names and what is here: reftorch/_api/names.csv (needs torch)
 	@$(BIN)/python -m tests._api.generate
 
 # --- measurements -------------------------------------------------------------------------------------------------------
@@ -254,8 +305,8 @@ bench: release $(STAMPS)/everything ## put the Release build beside torch: times
 # The Debug build without the hooks of the call tree, for measuring the cost of the hooks.
 build/Unhooked/build.ninja: $(STAMPS)/build-tools
 	@$(BIN)/cmake --log-level=NOTICE -S cpp -B build/Unhooked -G Ninja -DCMAKE_BUILD_TYPE=Debug -DUSE_CALL_HOOKS=OFF \
-	    -DREFTORCH_LIBRARY_DIR=$(CURDIR)/build/Unhooked/lib/Debug \
-	    -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python $(CMAKE_ARGS)
+	    -DREFTORCH_LIBRARY_DIR='$(CURDIR)/build/Unhooked/lib/Debug' \
+	    -DCMAKE_MAKE_PROGRAM='$(CURDIR)/$(BIN)/ninja' -DPython_EXECUTABLE='$(CURDIR)/$(BIN)/python' $(CMAKE_ARGS)
 	@touch $@
 
 bench-debug: debug build/Unhooked/build.ninja $(STAMPS)/everything ## measure the debug tools: hooks that are off, a stop, a call tree
@@ -283,7 +334,7 @@ build/cuda-check/%.o: cpp/ATen/native/cuda/%.cu $(wildcard cpp/ATen/native/cuda/
 .PHONY: cuda-check
 cuda-check: $(CUDA_CHECKS) ## compile the CUDA kernels with nvcc, which needs no GPU: NVCC=... names the compiler
 
-lint: stubs $(STAMPS)/everything ## ruff, clang-format, mypy; each C++ file compiles alone
+lint: $(READY) stubs ## ruff, clang-format, mypy; each C++ file compiles alone
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
@@ -295,8 +346,10 @@ format: $(STAMPS)/everything ## lay out Python and C++ as lint wants it
 	@$(BIN)/ruff format .
 	@$(BIN)/clang-format -i $(CXX_FILES)
 
+# The user's environment, as it was exported. With `-I` the doctor's own Python takes no notice of the environment.
+AS_EXPORTED = $(foreach name,$(filter-out CMAKE_ARGS,$(EXPORTED)),$(name)='$(subst ','\'',$(value $(name)))')
 doctor: ## tell the state of compiler, Python, build, gdb, ptrace, symbols, CUDA
-	@if [ -x $(BIN)/python ]; then $(BIN)/python reftorch/debug/core/doctor.py; else $(PYTHON) reftorch/debug/core/doctor.py; fi
+	@env $(AS_EXPORTED) $(if $(wildcard $(BIN)/python),$(BIN)/python,$(PYTHON)) -I $(RUN) reftorch/debug/core/doctor.py
 
 clean: ## remove builds and caches (the environment stays: rm -rf .venv)
 	@rm -rf build reftorch/lib .pytest_cache .mypy_cache .ruff_cache

@@ -39,7 +39,7 @@ def commands(tree: Path, floors: list[str]) -> Iterator[tuple[str, list[str]]]:
         words = shlex.split(entry["command"])
         words = words[: words.index("-o")]  # then follow the object file, -c and the batch
         for source in re.findall(r'^#include "(.+)"$', batch.read_text(), re.M):
-            yield source, [*words, "-fsyntax-only", source]
+            yield source, [*words, "-fsyntax-only", "-x", "c++", source]  # also where the name ends in .cu
 
 
 def check(tree: Path, floors: list[str], jobs: int) -> list[str]:

@@ -11,16 +11,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from urllib.parse import urlencode
 from xml.sax.saxutils import quoteattr
 
 ROOT = Path(__file__).resolve().parents[1]
 EXTENSION = ROOT / ".vscode" / "extensions" / "reftorch-debug"
 EDITORS = ("code", "codium", "code-insiders", "code-server")
+# What no setting of a folder can say, for this start of the editor alone. Who runs `make code` trusts the folder.
+QUIETLY = ("--disable-workspace-trust",)
+# In a browser, the first window shows a welcome page before it has read the settings of the folder. This says not to.
+QUERY = urlencode({"folder": str(ROOT), "payload": '[["skipWelcome","true"]]'})
+CODE_SERVER = Path.home() / ".config" / "code-server" / "config.yaml"
 NEVER_CHANGES = (1980, 1, 1, 0, 0, 0)  # the time of every file in the package, so that equal files give equal packages
 
 TYPES = """<?xml version="1.0" encoding="utf-8"?>
@@ -75,7 +82,7 @@ def package() -> Path:
     types += ['  <Default Extension=".vsixmanifest" ContentType="text/xml"/>']
     types += ['  <Override PartName="/extension/LICENSE" ContentType="text/plain"/>']
     contents = {"extension.vsixmanifest": manifest, "[Content_Types].xml": TYPES.format(types="\n".join(types))}
-    for path in sorted(EXTENSION.iterdir()):
+    for path in sorted([*EXTENSION.iterdir(), ROOT / "LICENSE"], key=lambda path: path.name):
         contents[f"extension/{path.name}"] = path.read_text()
     target = ROOT / "build" / f"{said['name']}-{said['version']}.vsix"
     target.parent.mkdir(exist_ok=True)
@@ -88,6 +95,12 @@ def package() -> Path:
 def find_editor() -> str | None:
     asked = os.environ.get("REFTORCH_EDITOR")
     return next((found for name in ([asked] if asked else EDITORS) if (found := shutil.which(name))), None)
+
+
+def address_of_code_server() -> str:
+    """Where it will listen: its first start writes the file, with this address."""
+    said = re.search(r"^bind-addr: *(\S+)", CODE_SERVER.read_text(), re.M) if CODE_SERVER.exists() else None
+    return said[1] if said else "127.0.0.1:8080"
 
 
 def open_checkout() -> int:
@@ -104,11 +117,11 @@ def open_checkout() -> int:
     installed = subprocess.run([editor, "--install-extension", str(package()), "--force"], check=False)
     if installed.returncode != 0:
         print("reftorch: the editor did not install the extension; its output is above. Without it,", file=sys.stderr)
-        print("    `Python + C++`, `C++ (gdb)` and our kernel for notebooks do not start.", file=sys.stderr)
+        print("    the configurations of *Run and Debug* and our kernel for notebooks do not start.", file=sys.stderr)
     if Path(editor).name == "code-server":
-        print("reftorch: code-server prints its address; its password is in ~/.config/code-server/config.yaml")
+        print(f"reftorch: open http://{address_of_code_server()}/?{QUERY}; the password is in {CODE_SERVER}")
     sys.stdout.flush()
-    os.execv(editor, [editor, str(ROOT)])
+    os.execv(editor, [editor, *QUIETLY, str(ROOT)])
 
 
 def main(argv: list[str]) -> int:

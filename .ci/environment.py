@@ -11,6 +11,7 @@ This program uses only the standard library and the syntax of Python 3.6, so tha
 old.
 """
 
+import glob
 import os
 import re
 import shutil
@@ -121,10 +122,21 @@ def check():
         stop(problems[-1][0], *problems[-1][1])
 
 
+def made_elsewhere():
+    """Return whether .venv was made for another path, which its programs contain."""
+    try:
+        with open(os.path.join(VENV, "bin", "activate"), encoding="utf-8", errors="surrogateescape") as script:
+            text = script.read()
+    except OSError:
+        return False
+    return not any(before + VENV in text for before in "\"'=")
+
+
 def make_venv():
     new_enough = f"import sys; sys.exit(sys.version_info < {OLDEST})"
     has_pip = [(VENV_PYTHON, "-m", "pip", "--version"), (VENV_PYTHON, "-m", "ensurepip")]
-    if runs(VENV_PYTHON, "-c", new_enough) and any(runs(*command) for command in has_pip):
+    moved = made_elsewhere()
+    if not moved and runs(VENV_PYTHON, "-c", new_enough) and any(runs(*command) for command in has_pip):
         return
     if os.path.isdir(VENV) and os.listdir(VENV):
         strangers = set(os.listdir(VENV)) - VENV_PARTS
@@ -133,26 +145,35 @@ def make_venv():
                 "{} is not a virtual environment; it holds {}.".format(VENV, ", ".join(sorted(strangers)[:3])),
                 "move it away and run the same command again",
             )
-        say("repairing .venv, which is incomplete or whose Python is missing")
+        why = "was made for another place" if moved else "is incomplete or whose Python is missing"
+        say("repairing .venv, which " + why)
     else:
         say("making .venv with Python {}.{}.{}".format(*sys.version_info[:3]))
-    made = subprocess.run([sys.executable, "-m", "venv", "--clear", VENV])
-    if made.returncode != 0:
+    import venv  # late, because check() reports that it is missing
+
+    try:
+        venv.create(VENV, clear=True, symlinks=True, with_pip=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(error, file=sys.stderr)
         stop(
             "python -m venv failed; its output is above.",
             "Debian, Ubuntu:  sudo apt install python{}.{}-venv".format(*sys.version_info[:2]),
         )
+    for name in ("CMakeCache.txt", "build.ninja"):  # they name the former Python, and perhaps a former place
+        for file in glob.glob(os.path.join(glob.escape(ROOT), "build", "*", name)):
+            os.remove(file)
 
 
 def install(arguments):
     command = [VENV_PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--retries", "2", *arguments]
     errors = []
+    find_checkout_from_there()
     with subprocess.Popen(command, stderr=subprocess.PIPE, universal_newlines=True) as pip:
         for line in pip.stderr:
             errors.append(line)
             sys.stderr.write(line)
     if pip.returncode == 0:
-        return
+        return find_checkout_from_there()
     if NO_NETWORK.search("".join(errors)):
         stop(
             "pip could not reach the package index.",
@@ -163,6 +184,20 @@ def install(arguments):
         "pip install failed; its output is above.",
         "run the same command again; if a pinned version is gone from the index: make unpinned",
     )
+
+
+def find_checkout_from_there():
+    """Let the .pth file of the editable install lead to the checkout by a relative path.
+
+    Then Python also finds the checkout after a move, and the file has no letters beside ASCII's: Python 3.11 and 3.12
+    read it in the encoding of the locale, and with LC_ALL=C no program starts if the checkout's path has others.
+    """
+    for file in glob.glob(os.path.join(glob.escape(VENV), "lib", "python3*", "site-packages", "_editable_*.pth")):
+        with open(file, encoding="utf-8", errors="surrogateescape") as stream:
+            is_ours = ROOT in stream.read().splitlines()
+        if is_ours:
+            with open(file, "w", encoding="ascii") as stream:
+                stream.write(os.path.relpath(ROOT, os.path.dirname(file)) + "\n")
 
 
 def main(argv):

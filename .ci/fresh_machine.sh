@@ -102,10 +102,10 @@ print(x.grad, torch._C._build_type)'
     cd ~/mine
     ~/env/bin/reftorch-course start 05
     JUPYTER_PATH=~/mine/.venv/share/jupyter ~/env/bin/jupyter nbconvert --log-level=ERROR --to=notebook --execute \
-      --allow-errors --output-dir="$HOME/run" course/work/05_autograd_graph/lesson.ipynb
+      --allow-errors --output-dir="$HOME/run" course/work/05_autograd_graph/05_autograd_graph.ipynb
     ~/env/bin/python -c '
 import os, nbformat
-cells = [c for c in nbformat.read(os.path.expanduser("~/run/lesson.ipynb"), 4).cells if c.cell_type == "code"]
+cells = [c for c in nbformat.read(os.path.expanduser("~/run/05_autograd_graph.ipynb"), 4).cells if c.cell_type == "code"]
 shown = [c for c in cells if "raises-exception" not in c.metadata.get("tags", [])]
 errors = {o.ename for c in shown for o in c.outputs if o.output_type == "error"}
 print(len(cells), "cells; errors:", errors)

@@ -151,6 +151,7 @@ def stubs() -> dict[str, str]:
         "_linalg.pyi": functions(reftorch._C._linalg),
         "_special.pyi": functions(reftorch._C._special),
         "_return_types.pyi": return_types(),
+        "_distributed_c10d.pyi": TEMPLATE.with_name("_distributed_c10d.pyi.in").read_text(),
     }
     return {name: HEADER + text for name, text in texts.items()}
 
@@ -158,7 +159,9 @@ def stubs() -> dict[str, str]:
 def main(target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for name, text in stubs().items():
-        (target / name).write_text(text, encoding="utf-8")
+        # A file that is up to date stays as it is, so that an editor or mypy never reads one that is half written.
+        if not (target / name).exists() or (target / name).read_text(encoding="utf-8") != text:
+            (target / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

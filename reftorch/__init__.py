@@ -15,27 +15,48 @@ from __future__ import annotations
 import math as _math
 from typing import TYPE_CHECKING, Any
 
-from reftorch import _api, _load
+from reftorch import _api, _load, _places
 
 _load.load()
 
 from reftorch import _C
+
+# The dtypes that exist as names only: a tensor's dtype can be compared with them.
 from reftorch._C import (
     Event,
     Generator,
+    OutOfMemoryError,
     Size,
     Stream,
     Tag,
     bfloat16,
+    bit,
+    bits1x8,
+    bits2x4,
+    bits4x2,
+    bits8,
+    bits16,
     bool,
     can_cast,
+    cdouble,
+    cfloat,
+    chalf,
     channels_last,
+    complex32,
+    complex64,
+    complex128,
     contiguous_format,
     default_generator,
     device,
     double,
     dtype,
     float,
+    float4_e2m1fn_x2,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
     float16,
     float32,
     float64,
@@ -44,6 +65,13 @@ from reftorch._C import (
     get_num_threads,
     half,
     int,
+    int1,
+    int2,
+    int3,
+    int4,
+    int5,
+    int6,
+    int7,
     int8,
     int16,
     int32,
@@ -56,13 +84,28 @@ from reftorch._C import (
     memory_format,
     preserve_format,
     promote_types,
+    qint8,
+    qint32,
+    quint2x4,
+    quint4x2,
+    quint8,
     set_anomaly_enabled,
     set_flush_denormal,
     set_num_threads,
     short,
     strided,
     tensor,
+    uint1,
+    uint2,
+    uint3,
+    uint4,
+    uint5,
+    uint6,
+    uint7,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 
 for _name in dir(_C._VariableFunctions):
@@ -80,6 +123,7 @@ from reftorch import (
     amp,
     autograd,
     backends,
+    compiler,
     cpu,
     cuda,
     func,
@@ -108,6 +152,7 @@ from reftorch._functorch.vmap import vmap
 from reftorch._linalg_utils import eig, lstsq, lu, matrix_rank, solve, symeig
 from reftorch._lowrank import pca_lowrank, svd_lowrank
 from reftorch._ops import ops
+from reftorch._symbolic import SymBool, SymFloat, SymInt
 from reftorch._tensor import Tensor
 from reftorch._tensor.types import (
     BFloat16Tensor,
@@ -122,10 +167,11 @@ from reftorch._tensor.types import (
     ShortTensor,
     set_default_tensor_type,
 )
-from reftorch._tensor_str import get_printoptions, printoptions, set_printoptions
+from reftorch._tensor_str import set_printoptions
 from reftorch._torch_function import overridable
 from reftorch._type_info import finfo, iinfo
 from reftorch._utils import is_warn_always_enabled, set_warn_always, typename
+from reftorch.amp import GradScaler
 from reftorch.amp._deprecated import (
     get_autocast_cpu_dtype,
     get_autocast_gpu_dtype,
@@ -147,9 +193,11 @@ from reftorch.amp.autocast_mode import (
     set_autocast_enabled,
 )
 from reftorch.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from reftorch.compiler import compile
 from reftorch.functional import (
     as_tensor,
     asarray,
+    from_file,
     frombuffer,
     imag,
     is_complex,
@@ -184,8 +232,8 @@ from reftorch.functional.shapes import (
     meshgrid,
     split,
 )
+from reftorch.futures import _Future as Future
 from reftorch.random import (
-    fork_rng,
     get_rng_state,
     initial_seed,
     manual_seed,
@@ -200,9 +248,25 @@ from reftorch.version import __version__
 
 globals().update(_LEGACY_CLASSES)  # FloatStorage and others
 
-for _value in list(globals().values()):
-    if getattr(_value, "_is_op_in_pytorch", False):
-        _value.__module__ = __name__  # errors and graphs write torch.nonzero, and not the file that defines it
+# The names that PyTorch's file or its extension defines, and that other files define here: errors, graphs and pickles
+# write torch.nonzero, and not the name of that file. PyTorch defines few of those in ``functional`` there.
+_OWN = ("_C", "_determinism", "_symbolic", "_tensor", "_type_info", "_utils", "amp._deprecated", "amp.autocast_mode",
+        "functional", "utils._device")  # fmt: skip
+_OF_FUNCTIONAL = ("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
+                  "cartesian_prod", "cdist", "chain_matmul", "einsum", "meshgrid", "norm", "split", "tensordot",
+                  "unique", "unique_consecutive", "unravel_index")  # fmt: skip
+_NOT_OWN = {"Generator", "autocast", *_OF_FUNCTIONAL}
+_places.adopt(
+    __name__,
+    [
+        name
+        for name, value in globals().items()
+        if (getattr(value, "__module__", None) or "").removeprefix("reftorch.") in _OWN and name not in _NOT_OWN
+    ],
+    globals(),
+)
+_places.adopt(__name__, ["lu"], globals())
+
 
 inf = _math.inf
 nan = _math.nan
@@ -278,35 +342,39 @@ def numel(input: Tensor) -> Any:
     return input.numel()
 
 
-_missing_name = _api.getattr_of("reftorch")  # raises the AttributeError
 _api.install()
 
-_LAZY_MODULES = ("debug", "distributed", "distributions", "fx", "jit", "library", "optim", "overrides", "profiler",
-                 "testing", "torch_version")  # fmt: skip
+# Modules that no other module of the library needs are imported at their first use. The private ones are not offered.
+_LAZY_MODULES = ("debug", "distributed", "distributions", "fft", "futures", "fx", "hub", "jit", "library", "mps",
+                 "mtia", "optim", "overrides", "profiler", "testing", "torch_version", "xpu")  # fmt: skip
+_PRIVATE_MODULES = ("__future__", "_dynamo", "_jit_internal", "_library")
 
 if TYPE_CHECKING:
     from reftorch import (
+        __future__,
+        _dynamo,
+        _jit_internal,
+        _library,
         debug,
         distributed,
         distributions,
+        fft,
+        futures,
         fx,
+        hub,
         jit,
         library,
+        mps,
+        mtia,
         optim,
         overrides,
         profiler,
         testing,
         torch_version,
+        xpu,
     )
 else:  # type checkers would accept any name if they saw this function
-
-    def __getattr__(name: str) -> Any:
-        """Import a module of ``_LAZY_MODULES`` at its first use. No other module of the library needs these modules."""
-        if name in _LAZY_MODULES:
-            import importlib
-
-            return importlib.import_module(f"reftorch.{name}")
-        return _missing_name(name)
+    __getattr__ = _api.getattr_of("reftorch", (*_LAZY_MODULES, *_PRIVATE_MODULES))
 
 
 def __dir__() -> list[str]:

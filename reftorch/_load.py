@@ -76,6 +76,9 @@ def load() -> ModuleType:
     except BaseException:
         del sys.modules["reftorch._C"]
         raise
+    for name, value in vars(module).items():
+        if isinstance(value, ModuleType):  # so that programs can import them, as PyTorch's
+            sys.modules.setdefault(f"reftorch._C.{name}", value)
     return module
 
 

@@ -7,18 +7,19 @@ gradients and transforms work as they do through ``torch.add``. An op that ``tor
 Mirrors: torch/_ops.py
 Leaves out: higher-order operators, the Python dispatcher and its cache, the overloads on plain numbers
     (``aten::add.int``).
-    ``overloads()`` names an out= variant after the overload it belongs to, ``Tensor_out``, where PyTorch's list says
-    ``out``; both names find it. Arguments that do not fit raise the TypeError that ``torch.add`` raises, where
-    PyTorch's overloads raise a RuntimeError.
+    The names of overloads are PyTorch's (_overload_names.py), and the names in the Dispatcher here find them, too. The
+    file is more than 500 lines long, because packets, overloads and schemas refer to each other.
 """
 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from reftorch import _C
+from reftorch._overload_names import in_cpp, in_torch
 from reftorch._torch_function import _relevant, handle_torch_function
 
 
@@ -98,6 +99,45 @@ class FunctionSchema:
     __repr__ = __str__
 
 
+def _is_of_the_parser(error: TypeError, name: str) -> bool:
+    """Return whether arguments did not fit the schema; an error of a kernel, C++'s or Python's, is left as it is."""
+    traceback = error.__traceback__
+    inside = traceback is not None and traceback.tb_next is not None
+    return not inside and re.match(rf"{name}\(\)(:| missing| takes| got an? | received an)", str(error)) is not None
+
+
+def _refusal(schema: FunctionSchema, args: tuple, kwargs: dict[str, Any], text: str) -> str:
+    """Return why these arguments do not fit a schema, in the words of PyTorch's dispatcher."""
+    declared, declaration = schema.arguments, f"Declaration: {schema}"
+    positional = sum(not argument.kwarg_only for argument in declared)
+    count = len(args) + len(kwargs)
+    if count > len(declared):
+        return f"{schema.name}() expected at most {len(declared)} argument(s) but received {count} argument(s). " + (
+            declaration
+        )
+    if len(args) > positional:
+        return f"{schema.name}() takes {positional} positional argument(s) but {len(args)} was/were given.  " + (
+            declaration
+        )
+    unknown = [name for name in kwargs if name not in {argument.name for argument in declared}]
+    if unknown:
+        return f"Unknown keyword argument '{unknown[0]}' for operator '{schema.name}'. Schema: {schema}"
+    given = {argument.name for argument in declared[: len(args)]} | kwargs.keys()
+    missing = [argument.name for argument in declared if argument.name not in given and not argument.has_default]
+    if missing:
+        return f"{schema.name}() is missing value for argument '{missing[0]}'. {declaration}"
+    match = re.search(r"argument '\w+' \(position (\d+)\)", text)
+    if match is None or int(match[1]) > len(declared):
+        return f"{text}. {declaration}"
+    position = int(match[1]) - 1
+    argument = declared[position]
+    value = args[position] if position < len(args) else kwargs.get(argument.name)
+    return (
+        f"{schema.name}() Expected a value of type '{argument.type}' for argument '{argument.name}' but instead found "
+        f"type '{type(value).__name__}'.\nPosition: {position}\nValue: {value!r}\n{declaration}"
+    )
+
+
 def parse_schema(text: str) -> FunctionSchema:
     """Parse a schema, such as ``mylib::sin(Tensor x) -> Tensor``.
 
@@ -116,8 +156,16 @@ def parse_schema(text: str) -> FunctionSchema:
 
 def _overloads_of(qualified_name: str) -> dict[str, FunctionSchema]:
     """Return the overloads of a name, such as ``{"Tensor": schema, "Scalar": schema}``; empty for an unknown name."""
-    found = (FunctionSchema(entry) for entry in _C._get_op_schemas(qualified_name))
+    found = (FunctionSchema(_named_as_in_torch(entry)) for entry in _C._get_op_schemas(qualified_name))
     return {schema.overload_name or "default": schema for schema in found}
+
+
+def _named_as_in_torch(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts about an overload under PyTorch's name."""
+    op, _, overload = entry["name"].partition(".")
+    there = in_torch(op, overload)
+    name = f"{op}.{there}" if there else op
+    return {**entry, "name": name, "schema": name + entry["schema"][entry["schema"].index("(") :]}
 
 
 class OpOverload:
@@ -135,7 +183,9 @@ class OpOverload:
         self._overloadpacket = packet
         self._overloadname = overload
         self._schema = packet._schemas[overload]
-        self._op = _C._get_operation(packet._qualified_op_name, "" if overload == "default" else overload)
+        here = in_cpp(packet._qualified_op_name, overload)
+        self._name_in_cpp = f"{packet._qualified_op_name}.{here}" if here else packet._qualified_op_name
+        self._op = _C._get_operation(packet._qualified_op_name, here)
         self._name = self._schema.name + ("" if overload == "default" else "." + overload)
         self._namespace, _, self._opname = self._schema.name.partition("::")
         self._tags: list[Any] = []
@@ -148,7 +198,12 @@ class OpOverload:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if _C._call_has_torch_function(args, kwargs):  # which gets this object, and not the function of C++
             return handle_torch_function(self, _relevant(args, kwargs), *args, **kwargs)
-        return self._op(*args, **kwargs)
+        try:
+            return self._op(*args, **kwargs)
+        except TypeError as error:
+            if not _is_of_the_parser(error, self._opname):
+                raise
+            raise RuntimeError(_refusal(self._schema, args, kwargs, str(error))) from None
 
     def redispatch(self, /, keyset: _C.DispatchKeySet, *args: Any, **kwargs: Any) -> Any:
         """Call the kernel of the highest key of ``keyset``.
@@ -175,7 +230,9 @@ class OpOverload:
 
     def has_kernel_for_dispatch_key(self, k: Any) -> bool:
         """Whether a kernel is registered for exactly this key (a DispatchKey or its name). Fallbacks do not count."""
-        return k in self.py_kernels or _C._dispatch_has_kernel_for_dispatch_key(self._name, getattr(k, "name", k))
+        return k in self.py_kernels or _C._dispatch_has_kernel_for_dispatch_key(
+            self._name_in_cpp, getattr(k, "name", k)
+        )
 
     def py_impl(self, k: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Store a Python function with the op, for programs that transform other programs.
@@ -242,7 +299,7 @@ class OpOverload:
         key = _C.DispatchKey.CompositeImplicitAutograd
         if key in self.py_kernels:
             return self.py_kernels[key](*args, **kwargs)
-        if _C._dispatch_has_kernel_for_dispatch_key(self._name, key.name):
+        if _C._dispatch_has_kernel_for_dispatch_key(self._name_in_cpp, key.name):
             return self._op(*args, **kwargs)
         return NotImplemented
 
@@ -285,13 +342,13 @@ class OpOverload:
 
         Mirrors torch/_ops.py, ``OpOverload.tags``.
         """
-        return [*_C._dispatch_tags(self._name), *self._tags]
+        return [*_C._dispatch_tags(self._name_in_cpp), *self._tags]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> OpOverload:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _overload, (self._schema.name, "" if self._overloadname == "default" else self._overloadname)
+        return _overload_of_torch, (self._schema.name, self._overloadname)
 
     def __str__(self) -> str:
         return f"{self._namespace}.{self.__name__}"
@@ -323,13 +380,18 @@ class OpOverloadPacket:
         self._schemas = _overloads_of(self._qualified_op_name)
         self._op = _C._get_operation(self._qualified_op_name, None)
         self._overload_names = list(self._schemas)
-        # PyTorch calls an out= variant `out` if it is the only one, even if its overload has another name.
-        self._out = "Tensor_out" if "out" not in self._overload_names else "out"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if _C._call_has_torch_function(args, kwargs):  # which gets this object, and not the function of C++
             return handle_torch_function(self, _relevant(args, kwargs), *args, **kwargs)
-        return self._op(*args, **kwargs)
+        try:
+            return self._op(*args, **kwargs)
+        except TypeError as error:
+            if not _is_of_the_parser(error, self.__name__):
+                raise
+            reasons = (_refusal(schema, args, kwargs, str(error)) for schema in self._schemas.values())
+            text = "\n\n".join(["Overloaded torch operator invoked from Python failed to match any schema:", *reasons])
+            raise RuntimeError(text) from None
 
     def overloads(self) -> list[str]:
         """Return the names of the overloads. An overload without a name is called ``default``."""
@@ -343,7 +405,10 @@ class OpOverloadPacket:
     def __getattr__(self, overload: str) -> OpOverload:
         if overload.startswith("__") or "_overload_names" not in self.__dict__:
             raise AttributeError(f"'OpOverloadPacket' object has no attribute '{overload}'")
-        name = self._out if overload == "out" else overload
+        name = overload
+        if name not in self._overload_names:  # the name in the Dispatcher here, or `out` for the out= variant
+            there = in_torch(self._qualified_op_name, overload) or "default"
+            name = "Tensor_out" if overload == "out" else there
         if name not in self._overload_names:
             raise AttributeError(f"The underlying op of '{self}' has no overload name '{overload}'")
         found = self.__dict__.get(name)
@@ -437,9 +502,27 @@ def _refresh_packet(qualified_name: str) -> None:
 
 
 def _overload(qualified_name: str, overload_name: str) -> OpOverload:
-    """Return an overload by its names. C++ calls this function to pass an op to Python."""
+    """Return an overload by its names here. C++ calls this function to pass an op to Python."""
+    return _overload_of_torch(qualified_name, in_torch(qualified_name, overload_name) or "default")
+
+
+def _overload_of_torch(qualified_name: str, overload_name: str) -> OpOverload:
+    """Return an overload by PyTorch's names."""
     namespace, _, name = qualified_name.partition("::")
-    return getattr(getattr(getattr(ops, namespace), name), overload_name or "default")
+    found: OpOverload = getattr(getattr(getattr(ops, namespace), name), overload_name)
+    return found
 
 
 _C._set_overload_resolver(_overload)
+
+
+_NAMESPACES = (("torch", "_VariableFunctions"), ("torch._C._nn", "_nn"), ("torch._C._linalg", "_linalg"),
+               ("torch._C._special", "_special"))  # fmt: skip
+
+
+def module_of_op(function: Callable[..., Any]) -> str:
+    """Return the module of PyTorch that has an op as a function, such as ``torch`` or ``torch._C._nn``."""
+    for name, namespace in _NAMESPACES:
+        if getattr(getattr(_C, namespace), function.__name__, None) is function:
+            return name
+    return "torch"

@@ -88,7 +88,7 @@ def get_printoptions() -> dict[str, Any]:
 
     Example:
         >>> import reftorch as torch
-        >>> torch.get_printoptions()["edgeitems"]
+        >>> torch._tensor_str.get_printoptions()["edgeitems"]
         3
 
     Mirrors torch/_tensor_str.py, ``get_printoptions``.
@@ -105,7 +105,7 @@ def printoptions(**kwargs: Any) -> Iterator[None]:
 
     Example:
         >>> import reftorch as torch
-        >>> with torch.printoptions(precision=1):
+        >>> with torch._tensor_str.printoptions(precision=1):
         ...     print(torch.tensor(3.14159))
         tensor(3.1)
         >>> print(torch.tensor(3.14159))

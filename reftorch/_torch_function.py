@@ -18,6 +18,7 @@ from reftorch import _C
 from reftorch._C import _has_torch_function as has_torch_function
 from reftorch._C import _has_torch_function_unary as has_torch_function_unary
 from reftorch._C import _has_torch_function_variadic as has_torch_function_variadic
+from reftorch._places import in_torch
 from reftorch._warnings import warn
 
 __all__ = [
@@ -92,7 +93,7 @@ def handle_torch_function(
         result = torch_function(public_api, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    name = f"{public_api.__module__}.{public_api.__name__}".replace("reftorch", "torch", 1)
+    name = ".".join(in_torch(public_api.__module__, public_api.__name__))
     message = f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}"
     if _C._is_torch_function_mode_enabled():
         message += f" nor in mode {_get_current_function_mode()}"
@@ -165,7 +166,6 @@ def overridable_as_called(function: _F) -> _F:
             return handle_torch_function(public, _relevant(args, kwargs), *args, **kwargs)
         return function(*args, **kwargs)
 
-    public._is_op_in_pytorch = True  # type: ignore[attr-defined]
     return public  # type: ignore[return-value]
 
 

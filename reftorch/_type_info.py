@@ -19,6 +19,14 @@ _FLOAT_LAYOUT = {
     "float32": (23, 8, 1e-6),
     "float64": (52, 11, 1e-15),
 }
+# Floats of 8 bits spend the values that are infinities elsewhere on numbers: eps, the largest and the smallest number.
+# They are only names here, but libraries ask for their limits when they are imported.
+_FLOAT8_LIMITS = {
+    "float8_e4m3fn": (0.125, 448.0, 2.0**-6),
+    "float8_e4m3fnuz": (0.125, 240.0, 2.0**-7),
+    "float8_e5m2": (0.25, 57344.0, 2.0**-14),
+    "float8_e5m2fnuz": (0.125, 57344.0, 2.0**-15),
+}
 
 
 def _name(dtype: Any) -> str:
@@ -75,21 +83,29 @@ class finfo(_TypeInfo):
     tiny: float
 
     def __init__(self, type: Any = None) -> None:
-        dtype = _C.get_default_dtype() if type is None else type
+        dtype: Any = _C.get_default_dtype() if type is None else type
         _check_dtype("finfo", dtype)
+        if dtype.is_complex:
+            dtype = dtype.to_real()
         if not dtype.is_floating_point:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
-        mantissa, exponent, resolution = _FLOAT_LAYOUT[_name(dtype)]
-        bias = 2 ** (exponent - 1) - 1
-        largest = (2.0 - 2.0**-mantissa) * 2.0**bias
-        smallest_normal = 2.0 ** (1 - bias)
+        name = _name(dtype)
+        if name in _FLOAT8_LIMITS:
+            resolution = 1.0
+            eps, largest, smallest_normal = _FLOAT8_LIMITS[name]
+        elif name in _FLOAT_LAYOUT:
+            mantissa, exponent, resolution = _FLOAT_LAYOUT[name]
+            bias = 2 ** (exponent - 1) - 1
+            eps, largest, smallest_normal = 2.0**-mantissa, (2.0 - 2.0**-mantissa) * 2.0**bias, 2.0 ** (1 - bias)
+        else:
+            raise NotImplementedError(f"finfo: the limits of {dtype}, which is only a name here, are not known")
         self._set(
-            dtype=_name(dtype),
+            dtype=name,
             bits=8 * dtype.itemsize,
             resolution=resolution,
-            eps=2.0**-mantissa,
+            eps=eps,
             max=largest,
             min=-largest,
             smallest_normal=smallest_normal,

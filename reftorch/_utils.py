@@ -10,11 +10,10 @@ import copyreg
 import os
 import sys
 import traceback
-from collections.abc import Iterable
-from types import FunctionType
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from reftorch import _C
+from reftorch import _C, _VF
 from reftorch._warnings import warn
 
 __all__ = ["is_warn_always_enabled", "set_warn_always", "typename"]
@@ -65,22 +64,11 @@ def typename(obj: Any, /) -> str:
     cls = type(obj)
     dtype = str(getattr(obj, "dtype", "")).rpartition(".")[2]
     if dtype in _TENSOR_NAMES and any(base.__name__ == "Tensor" for base in cls.__mro__):
-        return f"torch.{_TENSOR_NAMES[dtype]}Tensor"
+        package = "torch.cuda" if obj.is_cuda else "torch"
+        return f"{package}.{_TENSOR_NAMES[dtype]}Tensor"
     named = obj if hasattr(obj, "__qualname__") else cls
     module = getattr(named, "__module__", None)
     return named.__qualname__ if module in (None, "", "builtins") else f"{module}.{named.__qualname__}"
-
-
-def adopt(module: str, names: Iterable[str], namespace: dict[str, Any]) -> None:
-    """Make the functions and classes ``names`` of ``namespace`` members of ``module``, whichever file defines them.
-
-    A package that collects functions from several files calls this one, so that error messages, pickles and traced
-    programs show PyTorch's names: ``torch.nn.functional.relu``, and not the name of the file in which ``relu`` is
-    defined.
-    """
-    for name in names:
-        if isinstance(namespace[name], FunctionType | type):
-            namespace[name].__module__ = module
 
 
 _warn_always = False
@@ -123,12 +111,79 @@ def _warn_once(message: str, category: type[Warning] = UserWarning) -> None:
     warn(message, category)
 
 
+# --- many tensors as few, for what costs a message or a copy each -----------------------------------------------------
+
+
+def _flatten_dense_tensors(tensors: Sequence[Any]) -> Any:
+    """Return the elements of all tensors, which have one dtype and one device, as one tensor of one dimension.
+
+    Mirrors torch/_utils.py, ``_flatten_dense_tensors``.
+    """
+    return _VF.cat([t.reshape(-1) for t in tensors])
+
+
+def _unflatten_dense_tensors(flat: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    """Return views of ``flat`` with the shapes of ``tensors``: the inverse of :func:`_flatten_dense_tensors`.
+
+    Mirrors torch/_utils.py, ``_unflatten_dense_tensors``.
+    """
+    pieces = flat.split([t.numel() for t in tensors])
+    return tuple(piece.view(t.shape) for piece, t in zip(pieces, tensors, strict=True))
+
+
+def _take_tensors(tensors: Iterable[Any], size_limit: int) -> Iterator[list[Any]]:
+    """Group tensors by dtype, in their order. A group ends before it would exceed ``size_limit`` bytes.
+
+    A tensor that is larger than the limit is a group of its own.
+
+    Mirrors torch/_utils.py, ``_take_tensors``.
+    """
+    groups: dict[Any, tuple[list[Any], int]] = {}
+    for tensor in tensors:
+        size = tensor.numel() * tensor.element_size()
+        group, so_far = groups.get(tensor.dtype, ([], 0))
+        if group and so_far + size > size_limit:
+            yield group
+            group, so_far = [], 0
+        groups[tensor.dtype] = ([*group, tensor], so_far + size)
+    for group, _ in groups.values():
+        yield group
+
+
+def _reorder_tensors_as(tensors: Sequence[Any], ordered_tensors: Sequence[Any]) -> tuple[Any, ...]:
+    """Return ``tensors``, which :func:`_take_tensors` grouped by dtype, in the order of ``ordered_tensors``.
+
+    Mirrors torch/_utils.py, ``_reorder_tensors_as``.
+    """
+    by_dtype: dict[Any, list[Any]] = {}
+    for tensor in tensors:
+        by_dtype.setdefault(tensor.dtype, []).append(tensor)
+    following = {dtype: iter(group) for dtype, group in by_dtype.items()}
+    return tuple(next(following[tensor.dtype]) for tensor in ordered_tensors)
+
+
 # --- the functions that pickled tensors name; names and arguments are those of PyTorch --------------------------------
+
+
+def set_from_file(tensor: Any, storage: Any, storage_offset: Any, size: Any, stride: Any) -> Any:
+    """Return ``tensor`` on ``storage``, with a geometry that a file contains.
+
+    ``set_`` enlarges a storage that is too small, with undefined contents. A file that asks for more elements than it
+    contains is damaged.
+    """
+    if 0 not in size:
+        last = storage_offset + sum((n - 1) * step for n, step in zip(size, stride, strict=False))
+        if storage.nbytes() < (last + 1) * tensor.itemsize < 2**63:  # set_ refuses larger numbers itself
+            raise RuntimeError(
+                f"Trying to resize storage that is not resizable: the file has a tensor of size {tuple(size)}, strides "
+                f"{tuple(stride)} and offset {storage_offset}, but its storage has only {storage.nbytes()} bytes"
+            )
+    return tensor.set_(storage, storage_offset, size, stride)
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Any:
     empty: Any = _C._VariableFunctions.empty(0, dtype=storage.dtype, device=storage.device)
-    return empty.set_(storage, storage_offset, size, stride)
+    return set_from_file(empty, storage, storage_offset, size, stride)
 
 
 def _rebuild_tensor_v2(

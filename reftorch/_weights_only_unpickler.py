@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
+import os
 from _codecs import encode
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
@@ -69,6 +69,8 @@ from struct import unpack
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
+from reftorch._places import find, in_torch
+from reftorch._utils import set_from_file
 from reftorch._warnings import warn
 from reftorch.storage import _get_dtype_from_pickle_storage_type
 
@@ -82,13 +84,6 @@ __all__ = [
     "get_safe_globals",
     "safe_globals",
 ]
-
-# Where a name in PyTorch's files is defined here, if the modules differ by more than the name of the package.
-RENAMED = {
-    ("torch._utils", "_rebuild_parameter"): ("reftorch.nn.parameter", "_rebuild_parameter"),
-    ("torch._utils", "_rebuild_parameter_with_state"): ("reftorch.nn.parameter", "_rebuild_parameter_with_state"),
-    ("torch._tensor", "_rebuild_from_type_v2"): ("reftorch._tensor.interchange", "_rebuild_from_type_v2"),
-}
 
 # Names from these modules are refused even if the user has declared them safe.
 _BLOCKED_MODULES = ("sys", "os", "posix", "nt")
@@ -206,7 +201,7 @@ def _get_user_allowed_globals() -> dict[str, Any]:
     allowed = {}
     for entry in _user_globals:
         if not isinstance(entry, tuple):
-            allowed[f"{entry.__module__}.{entry.__qualname__}"] = entry
+            allowed[".".join(in_torch(entry.__module__, entry.__qualname__))] = entry
             continue
         if len(entry) != 2:
             raise ValueError(
@@ -227,29 +222,9 @@ def _is_allowed(obj: Any) -> bool:
     return any(obj is known for known in allowed)
 
 
-def in_torch(module: str, name: str) -> tuple[str, str]:
-    """Return the module and the name that a file uses for a class or function of this library."""
-    for theirs, ours in RENAMED.items():
-        if ours == (module, name):
-            return theirs
-    package, _, rest = module.partition(".")
-    if package != "reftorch":
-        return module, name
-    return ("torch" + (f".{rest}" if rest else "")), name
-
-
 def find_global(module: str, name: str) -> Any:
     """Return the object for a name in a file. PyTorch's names are looked up in this library."""
-    here, attribute = RENAMED.get((module, name), (module, name))
-    package, _, rest = here.partition(".")
-    if package == "torch":
-        here = "reftorch" + (f".{rest}" if rest else "")
-    if here == "__builtin__":  # the name in Python 2, which protocols up to 2 write
-        here = "builtins"
-    value: Any = importlib.import_module(here)
-    for part in attribute.split("."):
-        value = getattr(value, part)
-    return value
+    return find("builtins" if module == "__builtin__" else module, name)  # protocols up to 2 write Python 2's name
 
 
 def _read_global_instruction(readline: Callable[[], bytes]) -> tuple[str, str]:
@@ -297,6 +272,19 @@ _DAMAGE = (IndexError, KeyError, TypeError, ValueError, AttributeError, Overflow
 _PIECE = 1 << 20  # bytes that are read at once
 
 
+def _is_of_the_user(error: BaseException) -> bool:
+    """Return whether code of the user raised the error, such as a ``map_location`` or an allowed class."""
+    import sysconfig  # here, because `import reftorch` would pay for it
+
+    folders = (os.path.dirname(__file__) + os.sep, sysconfig.get_paths()["stdlib"] + os.sep)
+    traceback, files = error.__traceback__, []
+    while traceback is not None:
+        files.append(traceback.tb_frame.f_code.co_filename)
+        traceback = traceback.tb_next
+    installed = f"{os.sep}site-packages{os.sep}"
+    return any(installed in file or not file.startswith((*folders, "<frozen")) for file in files)
+
+
 class Unpickler:
     """The loop over the opcodes of one pickle.
 
@@ -333,6 +321,8 @@ class Unpickler:
                 step(self)
             return self.stack.pop()
         except _DAMAGE as error:
+            if _is_of_the_user(error):
+                raise
             import pickletools  # here, because `import reftorch` would pay for it
 
             name = next((opcode.name for opcode in pickletools.opcodes if opcode.code.encode("latin1") == key), "")
@@ -381,6 +371,11 @@ class Unpickler:
             if path in known:
                 self.stack.append(known[path])
                 return
+        if there.startswith("torch."):
+            try:
+                find_global(*in_torch(module, name))
+            except (ImportError, AttributeError):
+                raise UnpicklingError(f"the file contains {there} of PyTorch, which this library lacks") from None
         full_path = full_path.removeprefix("builtins.")
         raise UnpicklingError(
             f"Unsupported global: GLOBAL {full_path} was not an allowed global by default. Please use "
@@ -431,7 +426,7 @@ class Unpickler:
         state, instance = self.stack.pop(), self.stack[-1]
         allowed = _get_allowed_globals()
         if type(instance) is allowed["torch.Tensor"]:
-            instance.set_(*state)
+            set_from_file(instance, *state)
         elif type(instance) is allowed["torch.nn.parameter.Parameter"]:
             instance.__setstate__(state)
         elif type(instance) is OrderedDict:

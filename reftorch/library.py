@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from reftorch import _C
+from reftorch import _C, _places
 from reftorch._library.autograd import make_autograd_impl
 from reftorch._library.custom_ops import CustomOpDef, _maybe_get_opdef, custom_op, register_vmap_rule
 from reftorch._library.fake_impl import fake_impl_of, get_ctx
@@ -375,3 +375,6 @@ def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Li
         return function
 
     return register if func is None else register(func)
+
+
+_places.adopt(__name__, __all__, globals())

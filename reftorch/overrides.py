@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 import reftorch
-from reftorch import _C
+from reftorch import _C, _places
+from reftorch._places import in_torch, is_ours
 from reftorch._torch_function import (  # noqa: F401
     BaseTorchFunctionMode,
     TorchFunctionMode,
@@ -48,14 +49,15 @@ __all__ = [
 _IGNORED_FUNCTIONS = """
     typename is_tensor is_storage set_default_dtype get_default_dtype set_default_device get_default_device
     is_warn_always_enabled set_warn_always get_num_threads set_num_threads
-    set_rng_state get_rng_state manual_seed initial_seed seed fork_rng is_grad_enabled set_printoptions
-    get_printoptions printoptions promote_types can_cast broadcast_shapes tensor as_tensor from_numpy frombuffer
-    asarray from_dlpack no_grad enable_grad set_grad_enabled inference_mode is_inference_mode_enabled vmap compile
+    set_rng_state get_rng_state manual_seed initial_seed seed is_grad_enabled set_printoptions
+    promote_types can_cast broadcast_shapes tensor as_tensor from_numpy frombuffer
+    asarray from_dlpack from_file
+    no_grad enable_grad set_grad_enabled inference_mode is_inference_mode_enabled vmap compile
     save load arange bartlett_window blackman_window empty empty_permuted empty_strided eye full hamming_window
     hann_window kaiser_window linspace logspace ones rand randint randn randperm range scalar_tensor zeros
     tril_indices triu_indices normal to_dlpack
     set_default_tensor_type is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled
-    result_type are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision
+    are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision
     is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode set_float32_matmul_precision
     use_deterministic_algorithms
     is_autocast_enabled set_autocast_enabled get_autocast_dtype set_autocast_dtype is_autocast_cache_enabled
@@ -112,7 +114,7 @@ def _namespaces() -> list[tuple[str, Any, list[str]]]:
     return [(name, namespace, dir(namespace)) for name, namespace in of]
 
 
-_NOT_PUBLIC = ("reftorch._C", "reftorch._torch_function", "reftorch._warnings")  # other modules import from these
+_NOT_PUBLIC = ("torch._C", "torch._torch_function", "torch._warnings")  # other modules import from these
 _NO_FUNCTIONS = ("__weakref__", "__dict__", "__class__", "__del__")
 
 
@@ -153,7 +155,8 @@ def _get_overridable_functions() -> tuple[dict[Any, list[Callable[..., Any]]], d
 
 def _is_ours(value: Any) -> bool:
     module = getattr(value, "__module__", None) or ""
-    return module.startswith("reftorch") and module not in _NOT_PUBLIC
+    of_binding = isinstance(value, types.BuiltinFunctionType)  # functions that are no ops, such as set_num_threads
+    return is_ours(module) and not of_binding and in_torch(module, "")[0] not in _NOT_PUBLIC
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
@@ -254,3 +257,4 @@ def redispatch_function(
 
 _enable_torch_function = _C._EnableTorchFunction
 DisableTorchFunctionSubclass = _C.DisableTorchFunctionSubclass
+_places.adopt(__name__, __all__, globals())

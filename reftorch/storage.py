@@ -8,6 +8,7 @@ lines long because it contains both storage classes, as in PyTorch.
 from __future__ import annotations
 
 import ctypes
+import os
 from builtins import bool as _bool  # inside the class TypedStorage, `bool` and `int` are methods
 from builtins import int as _int
 from collections.abc import Iterator
@@ -67,12 +68,12 @@ class UntypedStorage:
         return hash(self._cdata)
 
     def _check_memory(self) -> None:
+        """Raise an error if there are no bytes that Python could read. Ops on :meth:`_bytes` need no bytes."""
         if self.device.type == "meta":
             raise NotImplementedError("Not available for 'meta' device type")
 
     def _bytes(self) -> Any:
         """Return all bytes as a tensor on this memory."""
-        self._check_memory()
         return self._storage.tensor(_C.uint8)
 
     def _memory(self) -> memoryview:
@@ -142,6 +143,10 @@ class UntypedStorage:
         the others write. The storage cannot be resized any more. :func:`reftorch.multiprocessing.set_sharing_strategy`
         chooses between memory with and without a name.
 
+        A numpy array or a DLPack tensor that was made from the storage before stays on the old memory, and no longer
+        sees what is written to the storage. An array that this call finds as the owner of the memory
+        (:func:`reftorch.from_numpy`) is left behind in the same way.
+
         Raises:
             RuntimeError: there is no room for the memory, or the storage is not on the CPU.
 
@@ -187,6 +192,7 @@ class UntypedStorage:
         return object.__sizeof__(self) + self.nbytes()
 
     def __getitem__(self, index: Any) -> Any:
+        self._check_memory()
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             if step != 1:
@@ -202,6 +208,7 @@ class UntypedStorage:
 
     def tolist(self) -> list[int]:
         """Return the bytes as a list of integers."""
+        self._check_memory()
         return self._bytes().tolist()
 
     def fill_(self, value: int) -> UntypedStorage:
@@ -211,7 +218,12 @@ class UntypedStorage:
 
     def copy_(self, source: Any, non_blocking: bool | None = None) -> UntypedStorage:
         """Overwrite the bytes with those of another storage of equal size."""
-        self._bytes().copy_(source.untyped()._bytes())
+        source = source.untyped()
+        if source.nbytes() != self.nbytes():
+            raise RuntimeError(
+                f"size does not match, self was {self.nbytes()} bytes but src was {source.nbytes()} bytes"
+            )
+        self._bytes().copy_(source._bytes())
         return self
 
     def clone(self) -> UntypedStorage:
@@ -219,8 +231,8 @@ class UntypedStorage:
         return self._wrap(_C.StorageBase._of(self._bytes().clone()))
 
     def new(self) -> UntypedStorage:
-        """Return an empty storage."""
-        return type(self)()
+        """Return an empty storage on the same device."""
+        return type(self)(device=self.device)
 
     def untyped(self) -> UntypedStorage:
         """Return the storage itself."""
@@ -230,9 +242,20 @@ class UntypedStorage:
         """Return the storage itself if it is on the CPU, and a copy on the CPU otherwise."""
         return self if self.device.type == "cpu" else self._on("cpu")
 
+    def cuda(self, device: Any = None, non_blocking: bool = False) -> UntypedStorage:
+        """Return the storage itself if it is on that CUDA device, and a copy there otherwise.
+
+        Args:
+            device: the device, or its number; the current one if None.
+            non_blocking: whether the copy may run while the program goes on.
+        """
+        from reftorch.cuda._device import _device_index
+
+        return self.to(device=_C.device("cuda", _device_index(device)), non_blocking=non_blocking)
+
     def to(self, *, device: Any, non_blocking: bool = False) -> UntypedStorage:
         """Return the storage itself if it is on ``device``, and a copy on the device otherwise."""
-        there = self._bytes().to(device)
+        there = self._bytes().to(device, non_blocking=non_blocking)
         return self if there.device == self.device else self._wrap(_C.StorageBase._of(there))
 
     def _on(self, device: str) -> UntypedStorage:
@@ -260,6 +283,37 @@ class UntypedStorage:
         memory: Any = (ctypes.c_char * self.nbytes()).from_address(self.data_ptr())
         memory.owner = self  # keeps the memory alive as long as the part is used
         return self._wrap(_C.StorageBase._of(_C._frombuffer(memory, _C.uint8, nbytes, start)))
+
+    @staticmethod
+    def from_file(filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """Return a storage whose memory is that of a file.
+
+        Args:
+            filename: the path.
+            shared: whether changes are written to the file, which is made, or made longer, if it is too short.
+            nbytes: the number of bytes; 0 means the whole file.
+
+        Raises:
+            RuntimeError: the file cannot be opened, or has fewer bytes and is not shared.
+
+        Mirrors torch/csrc/StorageMethods.cpp, ``THPStorage_fromFile``.
+        """
+        import mmap
+
+        try:
+            with open(filename, ("r+b" if os.path.exists(filename) else "w+b") if shared else "rb") as file:
+                there = os.fstat(file.fileno()).st_size
+                if shared and there < nbytes:
+                    file.truncate(nbytes)
+                elif there < nbytes:
+                    raise RuntimeError(f"from_file: the file <{filename}> has {there} bytes, expected {nbytes}")
+                if max(there, nbytes) == 0:
+                    return UntypedStorage(0)
+                access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+                memory = mmap.mmap(file.fileno(), nbytes or there, access=access)
+        except OSError as error:
+            raise RuntimeError(f"from_file: unable to open file <{filename}>: {error.strerror}") from None
+        return UntypedStorage._wrap(_C.StorageBase._of(_C._frombuffer(memory, _C.uint8, len(memory), 0)))
 
     def __copy__(self) -> UntypedStorage:
         return self.clone()

@@ -116,6 +116,14 @@ def _import_torch() -> ModuleType | None:
     return torch
 
 
+@pytest.fixture(autouse=True)
+def _says_it_again() -> None:
+    """Each test sees the warnings that come once in a program."""
+    utils = sys.modules.get("reftorch._utils")
+    if utils is not None:
+        utils._warned.clear()
+
+
 @pytest.fixture(scope="session")
 def _torch() -> ModuleType | None:
     return _import_torch()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from reftorch._overload_names import in_torch
 from tests.answers.watched import asked
 from tests.op_db.checks import assert_same_outcome
 
@@ -63,8 +64,10 @@ def test_names_are_torchs(real_torch_or_none: Any) -> None:
 def test_every_schema_is_an_overload() -> None:
     for entry in reftorch._C._get_all_op_schemas():
         name, _, overload = entry["name"].removeprefix("aten::").partition(".")
-        found = getattr(getattr(reftorch.ops.aten, name), overload or "default")
-        assert found.name() == entry["name"] and callable(found)
+        there = in_torch(f"aten::{name}", overload)
+        found = getattr(getattr(reftorch.ops.aten, name), there or "default")
+        assert found.name() == ".".join(filter(None, (f"aten::{name}", there))) and callable(found)
+        assert found._name_in_cpp == entry["name"]
 
 
 def test_gradients_go_through() -> None:
@@ -113,3 +116,47 @@ def _noted_functions(t: Any) -> Any:
 
 def test_functions_noted_beside_kernels(real_torch: Any) -> None:
     assert _noted_functions(reftorch) == asked(real_torch, _noted_functions)
+
+
+UNFIT: dict[str, Callable[[Any], Any]] = {
+    "missing": lambda t: t.ops.aten.add.Tensor(t.ones(1)),
+    "too many": lambda t: t.ops.aten.add.Tensor(t.ones(1), t.ones(1), 1, 2),
+    "too many by place": lambda t: t.ops.aten.add.Tensor(t.ones(1), t.ones(1), 1),
+    "unknown": lambda t: t.ops.aten.add.Tensor(t.ones(1), t.ones(1), beta=1),
+    "wrong type": lambda t: t.ops.aten.add.Tensor(t.ones(1), "a"),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_arguments_that_do_not_fit_an_overload(name: str, real_torch: Any) -> None:
+    def lines(t: Any) -> list[str]:
+        with pytest.raises(RuntimeError) as raised:
+            UNFIT[name](t)
+        return [line for line in str(raised.value).splitlines() if not line.startswith("Cast error details")]
+
+    assert lines(reftorch) == lines(real_torch)
+
+
+def test_a_packet_lists_why_no_overload_fits() -> None:
+    with pytest.raises(RuntimeError, match=r"failed to match any schema:\s+aten::relu\(\) expected at most 1 argument"):
+        reftorch.ops.aten.relu(reftorch.ones(1), 1)
+
+
+def test_a_type_error_of_a_kernel_is_left_as_it_is() -> None:
+    @reftorch.library.custom_op("unfit::raises", mutates_args=())
+    def raises(x: reftorch.Tensor) -> reftorch.Tensor:
+        raise TypeError("raises(): argument 'x' (position 1) is not to my taste")
+
+    with pytest.raises(TypeError, match="not to my taste"):
+        raises(reftorch.ones(1))
+    with pytest.raises(RuntimeError, match=r"unfit::raises\(\) is missing value for argument 'x'\. Declaration: "):
+        raises()
+
+
+@pytest.mark.parametrize("namespace", ["aten", "prims"])
+def test_a_namespace_of_cpp_is_not_defined_again(namespace: str) -> None:
+    with pytest.raises(
+        RuntimeError, match=f"Only a single TORCH_LIBRARY can be used to register the namespace {namespace};"
+    ):
+        reftorch.library.Library(namespace, "DEF")
+    reftorch.library.Library(namespace, "FRAGMENT")._destroy()

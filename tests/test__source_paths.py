@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from reftorch import _source_paths
-from reftorch._source_paths import PREFIX, here, is_checkout, is_learners_copy, source_root
-from reftorch.debug.core.find_gdb import find_gdb
+from reftorch._source_paths import PREFIX, built_at, here, is_checkout, is_learners_copy, source_root
+from reftorch.debug.core.find_gdb import find_gdb, gdb_environment
 from reftorch.debug.core.symbols import Symbol, SymbolTable, symbol
 from reftorch.debug.notebook import noise
 
@@ -46,6 +46,21 @@ def test_the_kind_of_a_folder_is_known(tmp_path: Path, kind: str, expected: tupl
     )
 
 
+def test_a_checkout_that_was_moved_knows_where_it_was_built(tmp_path: Path) -> None:
+    package = folders(tmp_path / "new", "checkout")
+    assert built_at(package) == ()
+    for build, home in (("Debug", "/old place/reftorch"), ("Release", tmp_path / "new")):
+        cache = tmp_path / "new" / "build" / build / "CMakeCache.txt"
+        cache.parent.mkdir(parents=True)
+        cache.write_text(f"A:BOOL=ON\nCMAKE_HOME_DIRECTORY:INTERNAL={home}/cpp\n")
+    built_at.cache_clear()
+    assert built_at(package) == ("/old place/reftorch",)
+    for inside in ("cpp/c10/core/Device.h", "build/Debug/generated/ATen/Functions.cpp"):
+        assert here(f"/old place/reftorch/{inside}", package) == str(tmp_path / "new" / inside)
+        assert here(str(tmp_path / "new" / inside), package) == str(tmp_path / "new" / inside)
+    assert here("/old place/reftorch-2/cpp/a.h", package) == "/old place/reftorch-2/cpp/a.h"
+
+
 def test_this_is_a_checkout() -> None:
     assert is_checkout()
     assert source_root() == ROOT
@@ -56,41 +71,54 @@ def test_the_build_names_the_same_prefix() -> None:
     assert f'"-ffile-prefix-map=${{REFTORCH_ROOT}}={PREFIX}"' in text
 
 
-@pytest.fixture
-def installed(tmp_path: Path) -> tuple[Path, Path]:
-    """A package with our gdb scripts and one source, and a program that names the source as a wheel's library does."""
-    package = folders(tmp_path / "site-packages", "installed")
+@pytest.fixture(params=["installed", "checkout"])
+def elsewhere(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Path, Path]:
+    """A package with our gdb scripts and one source, and a program that was built elsewhere.
+
+    The program names its source as a wheel's library does, or as the library of a checkout that was moved does.
+    """
+    package = folders(tmp_path / "a place" / "\N{CJK UNIFIED IDEOGRAPH-4E2D}", request.param)
+    root = source_root(package)
     shutil.copytree(ROOT / "reftorch" / "debug" / "gdb", package / "debug" / "gdb")
     shutil.copy(_source_paths.__file__, package)
     built = tmp_path / "built" / "cpp"
     built.mkdir(parents=True)
-    for folder in (built, package / "cpp"):
+    for folder in (built, root / "cpp"):
         (folder / "one.cpp").write_text(ONE + "int main() { return twice(0); }\n")
     program = tmp_path / "program"
     compiler = os.environ.get("CXX", "c++").split()
-    flags = ["-g", "-O0", f"-ffile-prefix-map={tmp_path / 'built'}={PREFIX}", "-Wl,--compress-debug-sections=zlib"]
+    flags = ["-g", "-O0", "-Wl,--compress-debug-sections=zlib"]
+    if request.param == "installed":
+        flags.append(f"-ffile-prefix-map={tmp_path / 'built'}={PREFIX}")
+    else:
+        (root / "build" / "Debug").mkdir(parents=True)
+        (root / "build" / "Debug" / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={built}\n")
     subprocess.run([*compiler, *flags, built / "one.cpp", "-o", program], check=True)
     shutil.rmtree(tmp_path / "built")
     return package, program
 
 
-def test_gdb_shows_a_source_of_an_installed_package(installed: tuple[Path, Path]) -> None:
-    package, program = installed
+@pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
+def test_gdb_shows_a_source_that_was_built_elsewhere(
+    elsewhere: tuple[Path, Path], locale: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, program = elsewhere
+    monkeypatch.setenv("LC_ALL", locale)
     script = package / "debug" / "gdb" / "init.py"
-    line = f"break {package}/cpp/one.cpp:2"  # as an editor asks for a breakpoint
+    line = f"break {source_root(package)}/cpp/one.cpp:2"  # as an editor asks for a breakpoint
     command = [find_gdb().path, "-nx", "-q", "-batch", "-x", script, "-ex", "list twice", "-ex", line, program]
-    said = subprocess.run(command, capture_output=True, text=True).stdout
+    said = subprocess.run(command, capture_output=True, text=True, env=gdb_environment()).stdout
     assert "the line to find" in said
     assert re.search(r"Breakpoint 1 at 0x\w+: file .*/cpp/one\.cpp, line 2", said), said
 
 
-def test_gdb_answers_as_addr2line_does(installed: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    _, program = installed
+def test_gdb_answers_as_addr2line_does(elsewhere: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    package, program = elsewhere
     symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
     offsets = {int(line.split()[0], 16) for line in symbols.splitlines() if re.search(r" T (main|_Z5twicei)$", line)}
     assert len(offsets) == 2
     expected = SymbolTable(str(program)).look_up(offsets)
-    assert {symbol.file for symbol in expected.values()} == {f"{PREFIX}/cpp/one.cpp"}
+    assert {here(symbol.file, package) for symbol in expected.values()} == {f"{source_root(package)}/cpp/one.cpp"}
     program.with_suffix(".symbols.json").unlink()
     monkeypatch.setattr(shutil, "which", lambda name, **_: None if name == "addr2line" else f"/usr/bin/{name}")
     assert SymbolTable(str(program)).look_up(offsets) == expected

@@ -31,6 +31,7 @@ STAYS_BEHIND = {
     "LongWork.h: LongWork::current_": "points into the stack of a call of this thread, which holds or held the GIL",
     "record_function.cpp: this_thread": "numbers the threads of a profile, and the events open on each",
     "Parallel.cpp: in_region": "says that the thread is a member of a team at work; a new thread is not",
+    "Parallel.cpp: is_named": "says that the thread has its name, which a new thread lacks",
     "Parallel.cpp: has_lost_its_team": "says of the thread that forked that OpenMP would wait for its team",
     "call_tree.cpp: state": "the recorder of one thread; each thread has its own tree",
     "call_tree.cpp: busy": "guards the recorder against itself for the time of one report",

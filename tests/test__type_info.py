@@ -10,8 +10,9 @@ import pytest
 
 import reftorch
 
-FLOATS = ("float16", "bfloat16", "float32", "float64")
-INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
+FLOATS = ("float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128", "float8_e4m3fn",
+          "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")  # fmt: skip
+INTEGERS = ("uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
 FIELDS = {
     "finfo": ("bits", "eps", "max", "min", "tiny", "smallest_normal", "resolution", "dtype"),
     "iinfo": ("bits", "max", "min", "dtype"),

@@ -86,3 +86,38 @@ def test_there_is_one_way_to_warn() -> None:
     assert python == [ROOT / "reftorch" / "_warnings.py"]
     cpp = [path for path in (ROOT / "cpp").rglob("*.cpp") if "PyErr_Warn" in path.read_text()]
     assert cpp == []
+
+
+ONCE: dict[str, Callable[[Any], object]] = {
+    "where": lambda t: t.where(t.tensor([1], dtype=t.uint8), t.ones(1), t.ones(1)),
+    "cross": lambda t: t.cross(t.ones(3), t.ones(3)),
+    "T": lambda t: t.ones(2, 2, 2).T,
+    "meshgrid": lambda t: t.meshgrid(t.ones(1), t.ones(1)),
+    "a number": lambda t: float(t.ones(1, requires_grad=True)),
+    "a buffer": lambda t: t.frombuffer(b"12345678", dtype=t.uint8),
+    "arrays": lambda t: t.tensor([np.ones(2), np.ones(2)]),
+    "same": lambda t: t.nn.functional.conv2d(t.ones(1, 1, 5, 5), t.ones(1, 1, 2, 2), padding="same"),
+    "cholesky": lambda t: t.cholesky(t.eye(2)),
+    "strides": lambda t: t.searchsorted(t.ones(4)[::2], t.ones(2)),
+    "norm of nothing": lambda t: t.ones(1).std(),  # this one comes each time
+}
+
+
+def times_warned(library: Any, call: Callable[[Any], object]) -> int:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            call(library)
+    return len(said)
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_what_is_said_once_in_a_program(name: str) -> None:
+    each_time = name == "norm of nothing"
+    assert times_warned(reftorch, ONCE[name]) == (3 if each_time else 1)
+    assert times_warned(reftorch, ONCE[name]) == (3 if each_time else 0)
+    reftorch.set_warn_always(True)
+    try:
+        assert times_warned(reftorch, ONCE[name]) == 3
+    finally:
+        reftorch.set_warn_always(False)

@@ -137,7 +137,7 @@ def test_a_kernel_has_the_name_of_its_family() -> None:
     kernels = [
         (path, stub)
         for path in sorted((NATIVE / "cpu").glob("*.cpp"))
-        for stub in re.findall(r"REGISTER_CPU_DISPATCH\((\w+)", path.read_text())
+        for stub in re.findall(r"^REGISTER_CPU_(?:DISPATCH|ELEMENTWISE)\((\w+)", path.read_text(), re.MULTILINE)
     ]
     assert len(kernels) > 200, "the pattern finds no kernels"
     wrong = [

@@ -8,6 +8,7 @@ many lines long because it holds one program after the other.
 """
 
 import gc
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any, Sequence  # noqa: UP035
@@ -702,3 +703,36 @@ def test_the_ops_of_torch_ops_give_lists(real_torch_or_none: Any) -> None:
     program(reftorch)
     if real_torch_or_none is not None:
         asked(real_torch_or_none, program)
+
+
+def test_kernels_are_registered_while_other_threads_call_ops() -> None:
+    """The threads call an op whose rows change, an op that is defined and removed, and ops next to both."""
+    stop, errors = threading.Event(), []
+    x = reftorch.ones(20000)  # large enough for the ops to run without the GIL
+    expected = reftorch.exp(x)
+
+    def call() -> None:
+        while not stop.is_set():
+            try:
+                assert reftorch.equal(reftorch.exp(x), expected)
+            except Exception as error:
+                errors.append(error)
+
+    threads = [threading.Thread(target=call) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for i in range(150):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the kernel of exp is replaced
+            replaced = reftorch.library.Library("aten", "IMPL")
+            replaced.impl("exp", lambda t: expected.clone(), "CPU")
+        defined = reftorch.library.Library(f"of_threads_{i % 20}", "DEF")
+        defined.define("twice(Tensor x) -> Tensor")
+        defined.impl("twice", lambda t: t * 2, "CompositeImplicitAutograd")
+        defined._destroy()
+        replaced._destroy()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert reftorch.equal(reftorch.exp(x), expected)

@@ -6,6 +6,7 @@ Mirrors: test/test_overrides.py
 import inspect
 import operator
 import warnings
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -201,6 +202,103 @@ def test_disabling() -> None:
     assert type(reftorch.nn.Parameter(reftorch.ones(1)) + 1) is Tensor
 
 
+SLOTS: dict[str, Any] = {
+    "len": len,
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "complex": complex,
+    "index": lambda x: [1, 2][x],
+    "iter": lambda x: list(iter(x)),
+    "next": lambda x: next(iter(x)),
+    "repr": repr,
+    "str": str,
+    "format": lambda x: f"{x}",
+    "reversed": lambda x: list(reversed(x)),
+    "contains": lambda x: 1 in x,
+    "unpack": lambda x: (lambda *a: a)(*x),
+    "getitem": lambda x: x[0],
+    "setitem": lambda x: x.__setitem__(0, 1),
+    "delitem": lambda x: x.__delitem__(0),
+    "eq": lambda x: x == 1,
+    "not": lambda x: not x,
+    "neg": lambda x: -x,
+    "shape": lambda x: x.shape,
+    "class": lambda x: isinstance(x, int),
+}
+ANSWERS: list[Any] = [5, -5, 2**100, None, "text", 1.5, True, [], object]
+
+
+@pytest.mark.parametrize("slot", SLOTS)
+def test_a_wrong_answer_is_as_wrong_as_in_torch(slot: str, real_torch: ModuleType) -> None:
+    """Python checks what a slot returns, so a slot must not return anything else, and not fail without an error."""
+
+    def outcomes(lib: Any) -> list:
+        found = []
+        for answer in ANSWERS:
+
+            class Answering(lib.Tensor):
+                @classmethod
+                def __torch_function__(cls, func, types, args=(), kwargs=None, answer=answer):
+                    return answer
+
+            x = lib.Tensor._make_subclass(Answering, lib.ones(2))
+            try:
+                found.append(repr(SLOTS[slot](x)))
+            except Exception as error:
+                found.append(f"{type(error).__name__}: {error}")
+        return found
+
+    assert outcomes(reftorch) == asked(real_torch, outcomes)
+
+
+def test_as_subclass_calls_no_override(real_torch: ModuleType) -> None:
+    def names(lib: Any) -> list[str]:
+        asked_for = []
+
+        class Watching(lib.Tensor):
+            @classmethod
+            def __torch_function__(cls, func, types, args=(), kwargs=None):
+                asked_for.append(func.__name__)
+                return super().__torch_function__(func, types, args, kwargs)
+
+        class Other(lib.Tensor):
+            pass
+
+        x = lib.ones(2).as_subclass(Watching)
+        made = [x.as_subclass(lib.Tensor), x.as_subclass(Other), x.as_subclass(Other).as_subclass(Watching)]
+        return [type(m).__name__ for m in made] + asked_for
+
+    assert names(reftorch) == asked(real_torch, names)
+
+
+def test_contexts_may_be_left_without_being_entered() -> None:
+    key = reftorch._C.DispatchKeySet(reftorch._C.DispatchKey.Autograd)
+    for make in (
+        reftorch._C.DisableTorchFunctionSubclass,
+        reftorch._C.DisableTorchFunction,
+        reftorch._C._EnableTorchFunction,
+        reftorch._C._DisableTorchDispatch,
+        lambda: reftorch._C._ExcludeDispatchKeyGuard(key),
+        lambda: reftorch._C._IncludeDispatchKeyGuard(reftorch._C.DispatchKey.Profiler),
+        lambda: reftorch.Stream("cpu"),
+    ):
+        before = [str(reftorch._C._dispatch_tls_local_exclude_set()), reftorch._C._is_torch_function_enabled()]
+        context = make()
+        context.__exit__(None, None, None)
+        context.__enter__()
+        context.__enter__()
+        for _ in range(4):
+            context.__exit__(None, None, None)
+        left_open = make()
+        left_open.__enter__()
+        del left_open
+        after = [str(reftorch._C._dispatch_tls_local_exclude_set()), reftorch._C._is_torch_function_enabled()]
+        assert after == before
+    x = reftorch.ones(2, requires_grad=True)
+    assert (x * 2).requires_grad and not reftorch._C._is_torch_function_all_disabled()
+
+
 @pytest.mark.filterwarnings("ignore:.nn.functional.upsample.* is deprecated:UserWarning")
 @pytest.mark.parametrize(
     "function", list(overrides.get_testing_overrides()), ids=lambda f: overrides.resolve_name(f) or f.__name__
@@ -219,9 +317,13 @@ def test_every_overridable_function_asks(function: Any) -> None:
             __torch_function__ = Like.__torch_function__  # type: ignore[assignment]
 
         args[0] = Tensor._make_subclass(LikeTensor, reftorch.ones(2))
-    answer = function(*args, **kwargs)
-    # Python makes a bool of what __bool__ answers, and nothing of what __setitem__ does.
-    assert answer == {"__bool__": True, "__setitem__": None}.get(function.__name__, -1)
+    refused = {"__bool__": (TypeError, "should return bool"), "__len__": (ValueError, "should return >= 0")}
+    if function.__name__ in refused:
+        with pytest.raises(refused[function.__name__][0], match=refused[function.__name__][1]):
+            function(*args, **kwargs)
+        return
+    # Python ignores what __setitem__ answers.
+    assert function(*args, **kwargs) == {"__setitem__": None}.get(function.__name__, -1)
 
 
 def test_names() -> None:
@@ -230,3 +332,25 @@ def test_names() -> None:
     assert overrides.resolve_name(reftorch.linalg.inv) == "torch.linalg.inv"
     assert overrides.is_tensor_like(Like()) and overrides.is_tensor_like(reftorch.ones(1))
     assert reftorch.tensor in overrides.get_ignored_functions()
+
+
+class Asked:
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> str:
+        return str(func.__name__)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: t.result_type(Asked(), 1),
+        lambda t: t.result_type(1.0, Asked()),
+        lambda t: t.result_type(tensor=Asked(), other=1),
+        lambda t: t.nn.init.normal_(Asked(), std=2.0),
+        lambda t: t.nn.init.uniform_(Asked()),
+        lambda t: t.nn.init.constant_(Asked(), 3.0),
+        lambda t: t.nn.init.kaiming_uniform_(Asked(), a=1),
+    ],
+)
+def test_functions_that_ask_an_override(call: Callable[[Any], str], real_torch: ModuleType) -> None:
+    assert call(reftorch) == call(real_torch)

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 import reftorch
+from tests.answers.watched import asked
 
 
 def test_a_state_is_restored() -> None:
@@ -116,3 +117,18 @@ def test_a_generator_of_an_accelerator_that_is_not_there(real_torch_or_none: Mod
         if not t.cuda.is_available():
             with pytest.raises(RuntimeError, match=r"(?i)cuda"):
                 t.Generator("cuda")
+
+
+def test_a_state_is_bytes_that_the_host_can_read(real_torch: ModuleType) -> None:
+    def refusals(torch: ModuleType) -> list[str]:
+        found, g = [], torch.Generator()
+        state = g.get_state()
+        for bad in (state.to("meta"), state.float(), state.repeat_interleave(2)[::2], state[:-1]):
+            for set_state in (g.set_state, torch.set_rng_state):
+                try:
+                    set_state(bad)
+                except Exception as error:
+                    found.append(type(error).__name__)
+        return found
+
+    assert refusals(reftorch) == asked(real_torch, refusals)

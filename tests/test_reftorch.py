@@ -12,7 +12,7 @@ import pytest
 import reftorch
 
 # Here on the front page; in torch in `torch.random` and `torch._tensor_str`. `debug`, once imported, is our own.
-EXTRA = {"debug", "fork_rng", "get_printoptions", "printoptions"}
+EXTRA = {"debug"}
 
 
 def shown(value: object) -> set[str]:

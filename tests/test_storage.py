@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import pytest
 import reftorch
 from reftorch import TypedStorage, UntypedStorage
 from tests.answers.watched import asked
+from tests.op_db.checks import check_error
 
 pytestmark = pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 
@@ -122,6 +124,58 @@ def test_a_tensor_set_beyond_the_storage_makes_it_grow(real_torch_or_none: Modul
             leaf.set_(library.ones(2))
         with library.no_grad():
             assert leaf.set_(library.ones(2)).shape == (2,)
+
+
+def test_storages_without_data(real_torch: ModuleType) -> None:
+    def results(lib: Any) -> list:
+        storage = lib.empty(6, device="meta").untyped_storage()
+        made = [
+            storage.clone(),
+            storage.fill_(0),
+            storage.copy_(lib.ones(6).untyped_storage()),
+            storage.new(),
+            copy.copy(storage),
+            copy.deepcopy(storage),
+            copy.deepcopy(lib.empty(2, 3, device="meta")).untyped_storage(),
+            copy.deepcopy(lib.nn.Linear(2, 3, device="meta")).weight.untyped_storage(),
+        ]
+        return [(str(s.device), s.nbytes()) for s in made]
+
+    assert results(reftorch) == asked(real_torch, results)
+
+
+def test_a_storage_without_data_has_nothing_to_read(real_torch: ModuleType) -> None:
+    for read in (lambda s: s[0], lambda s: s[0:2], lambda s: s.tolist()):
+        check_error(
+            lambda lib, read=read: read(lib.empty(6, device="meta").untyped_storage()),
+            NotImplementedError,
+            "Not available for 'meta' device type",
+            real_torch,
+        )
+
+
+def test_storages_of_other_sizes_are_not_copied(real_torch: ModuleType) -> None:
+    check_error(
+        lambda lib: lib.UntypedStorage(4).copy_(lib.UntypedStorage(1)),
+        RuntimeError,
+        "size does not match, self was 4 bytes but src was 1 bytes",
+        real_torch,
+    )
+
+
+@pytest.mark.parametrize("lend", ["numpy", "dlpack", "view"])
+def test_memory_that_was_lent_outlives_the_move_into_shared_memory(lend: str) -> None:
+    x = reftorch.arange(4096.0)
+    seen = {
+        "numpy": lambda: x.numpy(),
+        "dlpack": lambda: reftorch.from_dlpack(x.__dlpack__()),
+        "view": lambda: x[10:].numpy(),
+    }[lend]()
+    before = seen.tolist()
+    x.share_memory_()
+    fresh = [reftorch.full((4096,), -1.0) for _ in range(50)]
+    assert seen.tolist() == before
+    assert x.is_shared() and x[:3].tolist() == [0.0, 1.0, 2.0] and len(fresh) == 50
 
 
 def test_typed_storages_warn_once_a_process() -> None:

@@ -121,7 +121,7 @@ def test_text_is_that_of_torch(real_torch: ModuleType, dtype: str, options: dict
     try:
         real_torch.set_printoptions(**options)
         reftorch.set_printoptions(**options)
-        assert reftorch.get_printoptions() == real_torch._tensor_str.get_printoptions()
+        assert reftorch._tensor_str.get_printoptions() == real_torch._tensor_str.get_printoptions()
         for shape in SHAPES:
             for kind, change in KINDS.items() if floating else [("integers", lambda x: int(abs(x)))]:
                 size = reftorch.Size(shape).numel()
@@ -134,17 +134,17 @@ def test_text_is_that_of_torch(real_torch: ModuleType, dtype: str, options: dict
 
 def test_profiles_and_single_options() -> None:
     reftorch.set_printoptions(profile="short", edgeitems=5)
-    options = reftorch.get_printoptions()
+    options = reftorch._tensor_str.get_printoptions()
     assert options == {"precision": 2, "threshold": 1000, "edgeitems": 5, "linewidth": 80, "sci_mode": None}
 
 
 def test_printoptions_come_back_after_an_error() -> None:
-    before = reftorch.get_printoptions()
-    with reftorch.printoptions(precision=1, sci_mode=True):
+    before = reftorch._tensor_str.get_printoptions()
+    with reftorch._tensor_str.printoptions(precision=1, sci_mode=True):
         assert repr(reftorch.tensor(2.5)) == "tensor(2.5e+00)"
-    with pytest.raises(ZeroDivisionError), reftorch.printoptions(precision=1):
+    with pytest.raises(ZeroDivisionError), reftorch._tensor_str.printoptions(precision=1):
         1 // 0  # noqa: B018
-    assert reftorch.get_printoptions() == before
+    assert reftorch._tensor_str.get_printoptions() == before
 
 
 DRAWN_OPTIONS = {

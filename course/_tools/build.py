@@ -12,6 +12,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from rich.console import Console
 
-from course._tools import real_torch, tags
+from course._tools import folds, real_torch
 from course._tools.exercises import learners_notebook
 from course._tools.layout import ROOT, Chapter, CourseError, shown
 from course._tools.notebook import as_text
@@ -30,14 +31,20 @@ Busy = Callable[[Console, str], AbstractContextManager[Any]]
 SANITIZE = Path(__file__).with_name("nbval.cfg")
 
 
-def build(console: Console, wanted: list[Chapter], pages: list[Path], busy: Busy, *, look: bool) -> int:
-    """Bring chapters and pages up to date, or only look; returns 1 where `look` found something that is not."""
+def build(
+    console: Console, wanted: list[Chapter], pages: list[Path], busy: Busy, *, look: bool, run: bool = True
+) -> int:
+    """Bring chapters and pages up to date, or only look; returns 1 where `look` found something that is not.
+
+    Without `run`, what needs no kernel is brought up to date: exercise notebooks, and the folds of lessons and pages.
+    """
     changed = False
+    bring = partial(_lesson, console, busy=busy, look=look) if run else partial(_folds, console, look=look)
     for chapter in wanted:
         changed |= _exercises(console, chapter, look)
-        changed |= _lesson(console, chapter.lesson, busy, look)
+        changed |= bring(chapter.lesson)
     for page in pages:
-        changed |= _lesson(console, page, busy, look)
+        changed |= bring(page)
     return 1 if changed and look else 0
 
 
@@ -50,12 +57,20 @@ def _exercises(console: Console, chapter: Chapter, look: bool) -> bool:
     return made != current
 
 
+def _folds(console: Console, file: Path, look: bool) -> bool:
+    lesson = nbformat.read(file, as_version=4)
+    changed = folds.fold(lesson)
+    _tell(console, file, ["cells folded"] if changed else [], look)
+    if changed and not look:
+        file.write_text(nbformat.writes(lesson) + "\n")
+    return changed
+
+
 def _lesson(console: Console, file: Path, busy: Busy, look: bool) -> bool:
     stored = nbformat.read(file, as_version=4)
     with busy(console, f"running {shown(file)}"):
         made = executed(file, store=not look)
-    folded = tags.fold_sources(made)
-    changes = ["cells folded"] if folded else []
+    changes = ["cells folded"] if folds.fold(made) else []
     changes += [
         f"cell {position}: {(cell.source.splitlines() or [''])[0]}"
         for position, (cell, before) in enumerate(zip(made.cells, stored.cells, strict=True))

@@ -6,15 +6,20 @@ Leaves out: skipping; a check passes by comparing, fails, or says that its exerc
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from course._tools import mytorch, work
 from course._tools.exercises import find_exercise
-from course._tools.layout import CourseError
+from course._tools.layout import CHECKING, CourseError
+from course._tools.real_torch import NoTorch
 
 MIMETYPE = "application/vnd.reftorch.check+json"
 # What a check raises in lines of its own where it cannot take the answer: it has another name, or another form.
@@ -67,6 +72,16 @@ def _publish(report: Report) -> None:
         display(report)
 
 
+def _note(number: str, state: str) -> None:
+    """Keep the outcome of a check that the learner runs in the working copy, for the command that checks the file."""
+    if os.environ.get(CHECKING):
+        return
+    with suppress(CourseError):  # a check of no chapter's exercise, or a folder that cannot be written
+        chapter = find_exercise(number)[0]
+        if Path.cwd() == chapter.working_copy:
+            work.note_in_notebook(chapter, number, state)
+
+
 def _debrief(number: str) -> None:
     """Show what the exercise says once its check has passed."""
     from IPython import get_ipython
@@ -78,6 +93,19 @@ def _debrief(number: str) -> None:
         return
     if text and get_ipython() is not None:
         display(Markdown(text))
+
+
+def _into_the_package(number: str) -> None:
+    """Write an answer that has passed in the learner's notebook into the learner's package, and say so."""
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    if shell is None or os.environ.get(CHECKING):
+        return
+    with suppress(CourseError):  # a check of no chapter's exercise
+        if Path.cwd() == find_exercise(number)[0].working_copy:
+            for said in mytorch.put_running(number, shell.user_ns):
+                print(said)
 
 
 class check:
@@ -103,12 +131,27 @@ class check:
         self.what = what
         self.compared: list[str] = []
         self._case = ""
+        self._names: dict[str, Any] = {}
+        self._before: dict[str, Any] = {}
 
     def __enter__(self) -> check:
+        frame = sys._getframe(1)
+        if frame.f_locals is frame.f_globals:  # a cell, and no function, whose variables end with it
+            self._names, self._before = frame.f_globals, dict(frame.f_globals)
         return self
+
+    def _forget(self) -> None:
+        """Take what the block has assigned out of the notebook: among these variables are right answers."""
+        for name in [name for name, value in self._names.items() if self._before.get(name, self) is not value]:
+            if name in self._before:
+                self._names[name] = self._before[name]
+            else:
+                del self._names[name]
+        self._names, self._before = {}, {}
 
     def _fail(self, what: str, came: str, expected: str) -> None:
         report = Report(self.exercise, "failed", what, came, expected)
+        _note(self.exercise, "failed")
         _publish(report)
         raise CheckFailed(repr(report))
 
@@ -120,6 +163,8 @@ class check:
     def answers(self, what: str, *, came: Mapping[Any, Any], truth: Mapping[Any, Any], look: str) -> None:
         """Hold the answers to a question of reading. A failure says how many are right, and shows no right answer.
 
+        It names the keys of `came` that were not asked for, as a misspelled one, and those that have no answer.
+
         Args:
             what: what was asked.
             came: the learner's answers.
@@ -129,7 +174,11 @@ class check:
         self.compared.append(what)
         right = sum(key in came and _same(came[key], true) for key, true in truth.items())
         if right < len(truth):
-            self._fail(what, f"{right} of {len(truth)} right", f"{len(truth)} of {len(truth)} right. {look}")
+            told = [f"{right} of {len(truth)} right"]
+            unknown, absent = came.keys() - truth.keys(), truth.keys() - came.keys()
+            for words, keys in (("not asked for", unknown), ("no answer for", absent)):
+                told += [f"{words}: {', '.join(sorted(map(str, keys)))}"] if keys else []
+            self._fail(what, "; ".join(told), f"{len(truth)} of {len(truth)} right. {look}")
 
     def equal(self, what: str, *, came: Any, expected: Any) -> None:
         """Hold that `came == expected`, and that both are of one type."""
@@ -175,11 +224,14 @@ class check:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
     ) -> bool:
+        self._forget()
         if error is None and not self.compared:
             self._fail(self.what, "a check that compared nothing", "at least one comparison")
         if error is None:
+            _note(self.exercise, "passed")
             _publish(Report(self.exercise, "passed", self.what))
             _debrief(self.exercise)
+            _into_the_package(self.exercise)
             return False
         if isinstance(error, CheckFailed):
             return False
@@ -187,6 +239,9 @@ class check:
             report = Report(self.exercise, "not done", self.what)
             _publish(report)
             raise NotDone(repr(report)) from None
+        if isinstance(error, NoTorch):
+            _publish(Report(self.exercise, "not done", f"{self.what}: {error}"))
+            raise NotDone(str(error)) from None
         if isinstance(error, Exception):
             files = {frame.f_code.co_filename for frame, _ in traceback.walk_tb(frames)}
             in_the_check = len(files) == 1 and isinstance(error, FORM)

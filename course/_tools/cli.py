@@ -25,12 +25,13 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from course._tools import lab, layout, opening, work
+from course._tools import lab, layout, mytorch, opening, work
 from course._tools.checks import beside
 from course._tools.exercises import exercises_of, find_exercise, solution
-from course._tools.layout import CHECKING, ROOT, Chapter, CourseError, chapters, find_chapter, shown
+from course._tools.layout import CHECKING, ROOT, Chapter, CourseError, chapters, find_chapter, shown, to_run
 from course._tools.syllabus import next_chapter
 
+NOTEBOOK = 62  # characters that an output has in a window of 1000 pixels beside the list of files
 Command = Callable[[Console, argparse.Namespace], int]
 COLOURS = {"passed": "green", "failed": "red", "not done": "yellow"}
 
@@ -66,9 +67,27 @@ def _lab(console: Console, arguments: argparse.Namespace) -> int:
 
 def _start(console: Console, arguments: argparse.Namespace) -> int:
     chapter = find_chapter(arguments.chapter)
-    copy = work.start(chapter)
-    console.print(f"Chapter {chapter.number} is ready in [bold]{shown(copy)}[/]")
-    console.print(f"Read lesson.ipynb, solve exercises.ipynb, then run `reftorch-course check {chapter.number}`")
+    before = chapter.working_copy.exists()
+    copy, said = work.start(chapter)
+    state = f"as you left it; `{to_run(f'reset {chapter.number}')}` starts again and keeps a backup" if before else ""
+    console.print(f"Chapter {chapter.number} is in [bold]{shown(copy)}[/]{', ' if state else ''}{state}")
+    console.print(
+        f"Read {chapter.my_lesson.name}, solve {chapter.my_exercises.name}, then run "
+        f"`{to_run(f'check {chapter.number}')}`"
+    )
+    return _tell(console, said)
+
+
+def _update(console: Console, arguments: argparse.Namespace) -> int:
+    said = work.update()
+    console.print("Your copies are up to date with the course, and have all that you have written")
+    return _tell(console, said)
+
+
+def _tell(console: Console, said: list[str]) -> int:
+    """Say what could not be merged."""
+    for each in said:
+        console.print(f"  {each}", markup=False)
     return 0
 
 
@@ -91,7 +110,7 @@ def _open(console: Console, arguments: argparse.Namespace) -> int:
 
 def _check(console: Console, arguments: argparse.Namespace) -> int:
     chapter = find_chapter(arguments.chapter)
-    notebook = shown(chapter.working_copy / "exercises.ipynb")
+    notebook = shown(chapter.my_exercises)
     with busy(console, f"running {notebook}"):
         results = work.check(chapter)
     for result in results:
@@ -102,11 +121,18 @@ def _check(console: Console, arguments: argparse.Namespace) -> int:
             console.print(Text(beside("      came:     ", result.came)))
             console.print(Text(beside("      expected: ", result.expected)))
     passed = sum(result.state == "passed" for result in results)
-    saved = datetime.fromtimestamp((chapter.working_copy / "exercises.ipynb").stat().st_mtime)
+    saved = datetime.fromtimestamp(chapter.my_exercises.stat().st_mtime)
     console.print(f"\n{passed} of {len(results)} passed in {notebook}, as saved at {saved:%H:%M:%S}")
+    if unsaved := work.not_saved(chapter, results):
+        console.print(
+            f"{', '.join(unsaved)} passed in your notebook after it was saved last: save the notebook (Ctrl-S), and "
+            "check again"
+        )
+    for said in work.collect(chapter, results):
+        console.print(said, markup=False)
     todo = next((result.exercise for result in results if result.state != "passed"), None)
     if todo:
-        console.print(f"For help: `reftorch-course hint {todo}`")
+        console.print(f"For help: `{to_run(f'hint {todo}')}`")
     work.note(chapter, results)  # last, so that what came is told even where nothing can be written
     return 0 if todo is None else 1
 
@@ -119,11 +145,11 @@ def _hint(console: Console, arguments: argparse.Namespace) -> int:
         console.print(f"[bold]Hint {position} of {len(exercise.hints)}[/]")
         console.print(Markdown(hint))
     if shown_now == len(exercise.hints):
-        console.print(f"That was the last; the solution: `reftorch-course solution {exercise.number}`")
+        console.print(f"That was the last; the solution: `{to_run(f'solution {exercise.number}')}`")
     elif chapter.working_copy.exists():
-        console.print(f"The next one: `reftorch-course hint {exercise.number}` again")
+        console.print(f"The next one: `{to_run(f'hint {exercise.number}')}` again")
     else:
-        start = f"`reftorch-course start {chapter.number}`"
+        start = f"`{to_run(f'start {chapter.number}')}`"
         console.print(f"Which hints you have seen is noted once the chapter is started ({start}); --all shows the rest")
     if shown_now != seen and not arguments.all:
         work.note_hints(chapter, exercise.number, shown_now)
@@ -134,6 +160,22 @@ def _solution(console: Console, arguments: argparse.Namespace) -> int:
     _, exercise = find_exercise(arguments.exercise)
     for cell in exercise.answers:
         console.print(Syntax(solution(cell.source), "python", background_color="default"))
+    return 0
+
+
+def _mytorch(console: Console, arguments: argparse.Namespace) -> int:
+    for part, state in list(mytorch.states()):
+        if arguments.solutions and state == "missing":
+            _tell(console, mytorch.put_solution(part))
+    for line in repr(mytorch.Package(list(mytorch.states()))).splitlines():
+        console.print(line, markup=False)
+    missing = [part for part, state in mytorch.states() if state == "missing"]
+    console.print(f"\nThe package is in [bold]{shown(mytorch.folder())}[/]; what you write there stays")
+    if missing:
+        console.print(
+            "A part comes with its exercise, when the check passes. To take the missing ones from the course's "
+            f"solutions: `{to_run('mytorch --solutions')}`"
+        )
     return 0
 
 
@@ -175,7 +217,7 @@ def _build(console: Console, arguments: argparse.Namespace) -> int:
     wanted = [find_chapter(text) for text in arguments.chapters if text not in pages]
     if not arguments.chapters:
         named, wanted = list(pages.values()), chapters()
-    done = build(console, wanted, named, busy, look=arguments.check)
+    done = build(console, wanted, named, busy, look=arguments.check, run=not arguments.no_run)
     for chapter in [] if arguments.check else link_all():
         console.print(f"{layout.shown(chapter.lesson)}: links to the next chapter")
     return done
@@ -207,7 +249,7 @@ def _parser() -> argparse.ArgumentParser:
     opened = command(_lab, "copy the installed course into a folder, and open the folder in JupyterLab")
     opened.add_argument("folder", nargs="?", type=Path, help="./reftorch-course where not named; an old copy stays")
     opened.add_argument("--no-lab", action="store_true", help="only copy")
-    command(_start, "copy a chapter to where you work on it", chapter=a_chapter)
+    command(_start, "copy a chapter to where you work on it, or bring your copy up to date", chapter=a_chapter)
     opened = command(_open, "show your copy of a chapter in JupyterLab", chapter=a_chapter)
     choices = {"nargs": "?", "choices": opening.NOTEBOOKS, "default": "lesson"}
     opened.add_argument("notebook", help="which notebook; the lesson where none is named", **choices)
@@ -215,12 +257,16 @@ def _parser() -> argparse.ArgumentParser:
     hint = command(_hint, "the next hint to an exercise", exercise=an_exercise)
     hint.add_argument("--all", action="store_true", help="every hint at once")
     command(_solution, "a solution of an exercise", exercise=an_exercise)
+    package = command(_mytorch, "the parts of your own package, which grows with the exercises")
+    package.add_argument("--solutions", action="store_true", help="take the parts that are missing from the solutions")
     command(_reset, "start a chapter anew; what you did is kept as a backup", chapter=a_chapter)
+    command(_update, "bring your copies up to date with the course; nothing that you have written is lost")
     command(_status, "what passed so far")
     build = command(_build, "for those who write the course: make the exercise notebooks, run the lessons again")
     build.add_argument(
-        "chapters", nargs="*", help="chapters to build, or index, glossary, primer; all where none is named"
+        "chapters", nargs="*", help="chapters to build, or index, whole_game, glossary, primer; all where none is named"
     )
+    build.add_argument("--no-run", action="store_true", help="only what needs no kernel: exercises, folds, links")
     build.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a file is not up to date")
     book = command(_book, "the course as a web site, to read without JupyterLab")
     book.add_argument(
@@ -250,6 +296,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(options)}")
     arguments.options = options
     console = Console(highlight=False, soft_wrap=True)
+    if console.is_jupyter:
+        console.width, console.soft_wrap = NOTEBOOK, False
     if os.environ.get(CHECKING):
         console.print("not carried out: a check runs this notebook")
         return 0

@@ -12,6 +12,7 @@ Wrong answers that the check must reject stand beside it, in mutants.py, in cell
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 from course._tools.layout import Chapter, CourseError, chapters, find_chapter, shown
@@ -129,9 +130,14 @@ def all_exercises() -> dict[str, Exercise]:
 
 
 def learners_notebook(chapter: Chapter, *, solved: bool = False) -> Notebook:
-    """The notebook a learner gets, or the same with the solutions left in."""
+    """The notebook a learner gets, or the same with the solutions left in.
+
+    The id of a cell says which cell of which exercise it is, because a new version of the course finds the cell by the
+    id in the learner's copy: an exercise that is put between others must not change their ids.
+    """
     cells = []
-    for position, cell in enumerate(solved_cells(chapter)):
+    names: Counter[str] = Counter()
+    for cell in solved_cells(chapter):
         number, role = cell.attributes.get("exercise"), cell.attributes.get("role")
         if number is not None and role not in LEARNERS_ROLES:
             continue
@@ -139,5 +145,7 @@ def learners_notebook(chapter: Chapter, *, solved: bool = False) -> Notebook:
         if role == "answer":
             source = solution(source) if solved else stub(source, number)
         metadata = {"reftorch": {"exercise": number, "role": role}} if number else {}
-        cells.append(new_cell(cell.kind, source, f"cell-{position:02d}", **metadata))
+        name = f"{number.replace('.', '-')}-{role}" if number else cell.kind
+        names[name] += 1
+        cells.append(new_cell(cell.kind, source, f"{name}-{names[name]}", **metadata))
     return new_notebook(cells)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from course._tools import layout, source_map
 from course._tools.layout import chapters
-from course._tools.listing import link, with_code
+from course._tools.listing import WIDE_TABLE, link, with_code
 
 
 class Term(NamedTuple):
@@ -35,10 +35,12 @@ class Term(NamedTuple):
 TERMS = (
     Term("accumulate", "To add a gradient to the `grad` of a leaf; the last step of backward.", "06"),
     Term("AccumulateGrad", "The last node of a chain: it owns a leaf, and adds to the leaf's `grad`.", "05"),
+    Term("all-reduce", "To add up a tensor over all ranks and leave the sum on each of them.", "12"),
     Term("allow list", "The names that a file may ask for when it is loaded; every other name is an error.", "11",
          "serialization.add_safe_globals"),
     Term("anomaly mode", "A mode in which the engine looks for NaN after each node, and names its forward line.",
          "14", "autograd.anomaly_mode.detect_anomaly"),
+    Term("attention", "A mean of values, each weighted by how well its key fits a query; GPTs are made of it.", "16"),
     Term("batch statistics", "The mean and the variance of a batch itself, which a batch norm uses in training.", "08",
          "nn.functional.batch_norm"),
     Term("bias correction", "Adam's divisions by `1 - beta**step`: both means begin at zero, and are small at first.",
@@ -48,6 +50,7 @@ TERMS = (
     Term("boxed call", "A call whose arguments are one stack of tagged values: one function serves every op.", "03",
          "OperatorHandle::callBoxed"),
     Term("broadcasting", "To read a dimension of size 1 as often as needed, with a stride of 0.", "03", "expand"),
+    Term("bucket", "A flat buffer of several gradients, which all ranks add up in one message.", "12"),
     Term("buffer", "A tensor that belongs to a module and is not trained; a persistent one is saved with the module.",
          "07", "nn.Module.register_buffer"),
     Term("build", "The file of machine instructions that the compiler makes of the sources: Debug or Release.", "00"),
@@ -56,6 +59,7 @@ TERMS = (
          "optim.Optimizer.step"),
     Term("collate", "To make one batch of a list of samples: numbers and tensors get a new first dimension.", "10",
          "utils.data.default_collate"),
+    Term("collective", "A call that all ranks make together, such as an all-reduce.", "12"),
     Term("composite op", "An op made of other ops; those are recorded in its place.", "03", "Library"),
     Term("constexpr", "C++: what the compiler computes while it compiles; `if constexpr` drops the branch not taken.",
          "primer"),
@@ -69,8 +73,11 @@ TERMS = (
          "DispatchKeySet"),
     Term("Dispatcher", "The table of all ops; for each op a row of kernels, one for each dispatch key.", "03",
          "Dispatcher"),
+    Term("dropout", "To set random elements to zero in training, and scale the others up.", "16",
+         "nn.functional.dropout"),
     Term("dtype", "What the bytes of an element mean: float32, int64, bool.", "02", "promoteTypes"),
     Term("edge", "A node and the number of one of its inputs: where a gradient goes next.", "05", "Edge"),
+    Term("embedding", "A table with a trained row for each symbol; to read it is to take rows.", "16", "nn.Embedding"),
     Term("engine", "What walks the graph backwards, each node when all that it waits for has come.", "06",
          "Engine::execute"),
     Term("exec info", "What a pass to some inputs does at each node: run it, take its gradient, or leave it out.", "06",
@@ -102,6 +109,7 @@ TERMS = (
     Term("kernel", "The function that computes an op on one kind of device; in it, the loop over the elements.", "03",
          "cpu_kernel"),
     Term("lambda", "C++: a function without a name; the square brackets say which variables it takes along.", "primer"),
+    Term("launcher", "A program that starts another one as several ranks, and ends all if one fails.", "12"),
     Term("leaf", "A tensor that no recorded op has made; its gradient is kept in `grad`.", "05", "AutogradMeta"),
     Term("leaf module", "A module that a tracer does not enter: a call of it becomes one node.", "13",
          "fx.Tracer.is_leaf_module"),
@@ -123,12 +131,15 @@ TERMS = (
     Term("promotion", "To find the one dtype in which an op on several dtypes is computed.", "02", "promoteTypes"),
     Term("proxy", "An object that stands for a value of a traced program, and records what is done with it.", "13",
          "fx.Proxy"),
+    Term("pull request", "A change that you offer to a project, with its reasons and its tests.", "16"),
+    Term("rank", "One of the processes that train together; also its number, from 0.", "12"),
     Term("reference", "C++: another name for a variable, written `&`, so that nothing is copied.", "primer"),
     Term("registration", "To enter an op, a kernel or a formula in its table; it happens during import.", "01",
          "Dispatcher::registerDef"),
     Term("registry", "One of a module's dicts `_parameters`, `_buffers`, `_modules`; a walk through a model reads "
          "nothing else.", "07", "nn.Module"),
     Term("reorder buffer", "Where a loader keeps the batches that came before their turn.", "10"),
+    Term("replica", "A copy of a model on another device, with copies of its parameters.", "12"),
     Term("running statistics", "Two buffers of a batch norm that move towards the batch statistics in each training "
          "step, and replace them in evaluation.", "08", "nn.BatchNorm2d"),
     Term("sampler", "What yields the indices of a dataset in the order in which they are to be loaded.", "10",
@@ -167,6 +178,7 @@ TERMS = (
     Term("TensorIterator", "What makes the loop: it broadcasts, promotes, allocates, orders dimensions.", "03",
          "TensorIterator::build"),
     Term("tied weights", "One parameter under two names.", "07"),
+    Term("to the last bit", "Equal without any tolerance; only the same roundings in the same order give it.", "16"),
     Term("topological number", "The length of the longest way from a node down to a leaf.", "06"),
     Term("unbiased variance", "The sum of squared distances over n - 1 instead of n: its mean over many samples is the "
          "variance of what they were drawn from.", "08"),
@@ -205,10 +217,7 @@ class Glossary:
             columns = (f"<b>{escape(term.word)}</b>", with_code(term.meaning), chapter, where)
             rows += "<tr>" + "".join(f"<td {cell}>{column}</td>" for column in columns) + "</tr>"
         head = "".join(f"<th {cell}>{name}</th>" for name in ("word", "what it means here", "chapter", "in the source"))
-        return (
-            '<table style="font-size:13px;border-collapse:collapse">'
-            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        )
+        return f'<table style="{WIDE_TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def glossary(*words: str) -> Glossary:

@@ -114,6 +114,8 @@ def make_environment(copy: Path) -> None:
     _write(environment / "share/jupyter/kernels/python3/kernel.json", json.dumps(spec, indent=1))
     settings = (copy / "course" / "_tools" / "jupyterlab.json").read_text()
     _write(environment / "etc/jupyter/labconfig/default_setting_overrides.json", settings)
+    completion = (copy / "course" / "_tools" / "ipython_config.py").read_text()
+    _write(environment / "etc/ipython/ipython_config.py", completion)
 
 
 def _write(file: Path, text: str) -> None:

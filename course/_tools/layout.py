@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +34,14 @@ def workspace() -> Path:
 def shown(path: Path) -> str:
     """`path` as a learner would type it: from the root of the checkout, for one who works inside it."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) and Path.cwd().is_relative_to(ROOT) else str(path)
+
+
+def to_run(words: str) -> str:
+    """How the learner calls a command from here: in a notebook by the magic, or by the function where there is none."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if not hasattr(shell, "kernel"):
+        return f"reftorch-course {words}"
+    return f"%course {words}" if shell.find_line_magic("course") else f'course("{words}")'
 
 
 def on_disk(path: str, root: Path = ROOT) -> Path:
@@ -77,7 +86,17 @@ class Chapter:
 
     @property
     def working_copy(self) -> Path:
+        """The folder in which the learner reads and solves this chapter."""
         return workspace() / self.folder.name
+
+    @property
+    def my_lesson(self) -> Path:
+        """The learner's copy of the lesson. Its name is the chapter's, because tabs show only the name."""
+        return self.working_copy / f"{self.folder.name}.ipynb"
+
+    @property
+    def my_exercises(self) -> Path:
+        return self.working_copy / f"{self.number}_exercises.ipynb"
 
     @cached_property
     def title(self) -> str:
@@ -95,8 +114,10 @@ def chapters() -> list[Chapter]:
 
 
 def pages() -> list[Path]:
-    """The notebooks that belong to no chapter, those of them that are there: start page, glossary, primer of C++."""
-    return [file for name in ("index", "glossary", "primer") if (file := COURSE / f"{name}.ipynb").exists()]
+    """The notebooks that belong to no chapter, those of them that are there."""
+    return [
+        file for name in ("index", "whole_game", "glossary", "primer") if (file := COURSE / f"{name}.ipynb").exists()
+    ]
 
 
 def find_chapter(text: str) -> Chapter:

@@ -36,7 +36,11 @@ CODE = f"{MONO};font-size:12px;line-height:1.45;white-space:pre;background:none;
 # The style of a <pre> in which a line that is wider than its column goes on in a line below, so that nobody scrolls
 # sideways to read the line. Code stands in <pre>, because programs that rewrite the HTML (nbconvert, and sites that
 # remove styles) keep runs of spaces only there. JupyterLab's <pre> breaks words, and its text is white in the dark.
-WRAPPED = f"{CODE.replace('white-space:pre', 'white-space:pre-wrap')};overflow-wrap:anywhere;word-break:normal;{INK}"
+BREAKS = "overflow-wrap:anywhere;word-break:normal"
+WRAPS = f"white-space:pre-wrap;{BREAKS}"
+WRAPPED = f"{CODE.replace('white-space:pre', 'white-space:pre-wrap')};{BREAKS};{INK}"
+# JupyterLab gives all columns of a table one width, and breaks no long name: a table would be wider than its cell.
+WIDE_TABLE = "font-size:13px;border-collapse:collapse;table-layout:auto;width:100%;overflow-wrap:anywhere"
 BADGE = (
     "display:inline-block;min-width:9px;padding:0 3px;border-radius:8px;background:#0550ae;color:#fff;"
     "font:bold 10px/13px system-ui,sans-serif;text-align:center"
@@ -123,11 +127,16 @@ class Listing:
         return {"text/plain": repr(self), "text/html": self._html()}, {"reftorch": {"listing": listing}}
 
     def _html(self) -> str:
-        header = (
+        return f"<!-- listing -->{self._box(self._header())}<!-- /listing -->"
+
+    def _header(self) -> str:
+        return (
             f"<b>{link(self.path, f'{self.path}:{self.first}', line=self.first)}</b>"
             f" &nbsp; {html.escape(self.name)}"
             f'<span style="float:right">{_aside(self.mirrors)}</span>'
         ).replace("<a ", '<a style="color:#0550ae" ')
+
+    def _box(self, header: str) -> str:
         lines = self._outdented()
         code = highlighted("\n".join(lines), self.path)
         noted = {number for note in self.notes for number in range(note.first, note.last + 1)} | self.lit
@@ -143,7 +152,7 @@ class Listing:
             width, indent = len(line) if style != DIMMED else 0, len(line) - len(line.lstrip())
             rows.append(Row(str(number), badge, code[number - self.first] or " ", style, width, indent))
             before = number
-        return f"<!-- listing -->{box(header, rows, [note.text for note in self.notes])}<!-- /listing -->"
+        return box(header, rows, [note.text for note in self.notes])
 
     def _outdented(self) -> list[str]:
         """The lines moved to the left together, so that the outermost of those that are shown begins there.

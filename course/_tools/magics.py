@@ -12,7 +12,7 @@ import shlex
 from contextlib import suppress
 from typing import Any
 
-from course._tools import cpp_cells, rebuilds, symbol_map
+from course._tools import completion, cpp_cells, rebuilds, symbol_map
 from course._tools import real_torch as torch_cells
 from course._tools.cli import main
 from course._tools.outcomes import TIMEOUT
@@ -128,7 +128,8 @@ def _usage(text: str) -> Exception:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What `%load_ext course._tools` calls."""
+    """Register the magics, for `%load_ext course._tools`."""
+    completion.teach_jedi()
     shell.register_magic_function(course, magic_kind="line", magic_name="course")
     shell.register_magic_function(torch_source, magic_kind="line", magic_name="torch_source")
     shell.register_magic_function(rebuild, magic_kind="cell", magic_name="rebuild")

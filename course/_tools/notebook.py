@@ -21,7 +21,16 @@ def read(file: Path) -> Notebook:
     Raises:
         ValueError: the file holds no notebook of format 4.
     """
-    content = json.loads(file.read_text())
+    return parse(file.read_text())
+
+
+def parse(text: str) -> Notebook:
+    """The notebook that `text` is, each cell's source as one string.
+
+    Raises:
+        ValueError: it is no notebook of format 4.
+    """
+    content = json.loads(text)
     if not isinstance(content, dict) or content.get("nbformat") != 4 or not isinstance(content.get("cells"), list):
         raise ValueError("it holds no notebook of format 4")
     for cell in content["cells"]:

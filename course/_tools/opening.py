@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from course._tools.lab import MARK
-from course._tools.layout import ROOT, Chapter, CourseError, shown
+from course._tools.layout import ROOT, Chapter, CourseError, shown, to_run
 
 NOTEBOOKS = ("lesson", "exercises")
 
@@ -24,11 +24,11 @@ def notebook_of(chapter: Chapter, which: str) -> Path:
     """
     if not chapter.working_copy.exists():
         raise CourseError(
-            f"chapter {chapter.number} is not started; start it with `reftorch-course start {chapter.number}`"
+            f"chapter {chapter.number} is not started; start it with `{to_run(f'start {chapter.number}')}`"
         )
-    file = chapter.working_copy / f"{which}.ipynb"
+    file = {"lesson": chapter.my_lesson, "exercises": chapter.my_exercises}[which]
     if not file.exists():
-        raise CourseError(f"{shown(file)} is gone; get a fresh one with `reftorch-course reset {chapter.number}`")
+        raise CourseError(f"{shown(file)} is gone; get a fresh one with `{to_run(f'reset {chapter.number}')}`")
     return file
 
 

@@ -17,7 +17,7 @@ The patch ends at the first empty line; the program to run follows. A line `@@` 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from course._tools.layout import ROOT
@@ -57,7 +57,11 @@ def split_cell(file: str, cell: str) -> tuple[list[Hunk], str, int]:
     Raises:
         PatchError: the patch is empty, or a line has no sign.
     """
-    hunks = [Hunk(find_file(file))]
+    return _hunks(cell, find_file(file), find_file)
+
+
+def _hunks(cell: str, path: str, find: Callable[[str], str]) -> tuple[list[Hunk], str, int]:
+    hunks = [Hunk(path)]
     lines = cell.splitlines()
     position = 0
     while position < len(lines) and not lines[position].strip():  # empty lines before the patch
@@ -65,7 +69,7 @@ def split_cell(file: str, cell: str) -> tuple[list[Hunk], str, int]:
     while position < len(lines) and lines[position].strip():
         line, number = lines[position], position + 2
         if line.startswith("@@"):
-            hunks.append(Hunk(find_file(line[2:].strip(" @")) if line.strip(" @") else hunks[-1].path))
+            hunks.append(Hunk(find(line[2:].strip(" @")) if line.strip(" @") else hunks[-1].path))
         elif line[0] in SIGNS:
             hunks[-1].lines.append((line[0], line[1:].rstrip(), number))
         else:
@@ -78,6 +82,21 @@ def split_cell(file: str, cell: str) -> tuple[list[Hunk], str, int]:
     if not any(sign in "-+" for hunk in hunks for sign, _, _ in hunk.lines):
         raise PatchError("it changes nothing: write `-` before a line to take out, and `+` before a line to put in")
     return hunks, "\n".join(lines[position:]), position + 1
+
+
+def patched_text(path: str, text: str, patch: str) -> str:
+    """The text of a file outside of this library with a patch; `@@` parts two places, and `path` is for messages.
+
+    Raises:
+        PatchError: the patch cannot be read or does not fit.
+    """
+    hunks, _, _ = _hunks(patch, path, lambda name: name.removeprefix("a/").removeprefix("b/"))
+    if {hunk.path for hunk in hunks} != {path}:
+        raise PatchError(f"the patch is for one file, {path}")
+    lines: list[tuple[str, int]] = [(line, 0) for line in text.split("\n")]
+    for hunk in hunks:
+        lines = _with(lines, hunk)
+    return "\n".join(line for line, _ in lines)
 
 
 def find_file(name: str) -> str:
@@ -137,7 +156,7 @@ def _with(lines: list[tuple[str, int]], hunk: Hunk) -> list[tuple[str, int]]:
 
 
 def _place(lines: list[tuple[str, int]], old: list[str], path: str, number: int) -> tuple[int, str]:
-    """Where the old lines stand; and, where the learner indented less, what lacks before each line."""
+    """Return where the old lines are, and the indentation that each line lacks if the learner indented less."""
     texts = [text for text, _ in lines]
     for form in (str.rstrip, str.strip):
         wanted = [form(text) for text in old]

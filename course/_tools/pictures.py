@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from course._tools.layout import on_disk
 from course._tools.source import show_source
-from reftorch.debug.common.svg import MUTED, Picture
+from reftorch.debug.common.svg import LINE, MUTED, Picture
 
 # One colour for each floor of the house, the same in every chapter.
 FLOORS = {
@@ -41,8 +41,13 @@ class Step:
     why: str = ""
 
 
-def route(steps: list[Step], caption: str) -> Picture:
+def route(steps: list[Step], caption: str, *, are_calls: bool = True) -> Picture:
     """The stations of a call, from the top down, with the floor each lies on.
+
+    Args:
+        steps: the stations.
+        caption: what to see.
+        are_calls: whether an arrow leads from each station to the next one; not where a program calls each of them.
 
     Raises:
         LookupError: a station's file does not define its symbol (any more).
@@ -62,8 +67,42 @@ def route(steps: list[Step], caption: str) -> Picture:
         picture.text(left + 14, y + 21, step.symbol, mono=True, bold=True)
         picture.text(left + 14, y + 39, step.why, size=12)
         picture.text(left + width - 12, y + 21, step.path, size=11, mono=True, fill=MUTED, anchor="end")
-        if position:
+        if position and are_calls:
             picture.arrow(left + 40, y - gap + 2, left + 40, y - 2)
+        y += height + gap
+    return picture
+
+
+def lanes(steps: list[tuple[str, Step]], caption: str) -> Picture:
+    """The stations of a way through several processes, from the top down, each in the lane of its process.
+
+    Args:
+        steps: for each station the name of its lane, and the station.
+        caption: what to see.
+
+    Raises:
+        LookupError: a station's file does not define its symbol (any more).
+    """
+    names = list(dict.fromkeys(lane for lane, _ in steps))
+    width, height, gap, aside = 400, 64, 16, 14
+    picture = Picture(len(names) * (width + aside) + aside, 34 + len(steps) * (height + gap), caption)
+    lefts = {name: aside + position * (width + aside) for position, name in enumerate(names)}
+    for name, left in lefts.items():
+        picture.box(left, 4, width, picture.height - 8, fill="#f6f8fa", line=LINE)
+        picture.text(left + width / 2, 23, name, bold=True, anchor="middle")
+    y = 34.0
+    for position, (lane, step) in enumerate(steps):
+        if step.path:
+            show_source(step.path, step.symbol, nth=0)
+        fill, line = FLOORS[step.floor]
+        left = lefts[lane] + 10
+        picture.box(left, y, width - 20, height, fill=fill, line=line)
+        picture.text(left + 12, y + 20, step.symbol, mono=True, bold=True, size=12)
+        picture.text(left + 12, y + 37, step.path, size=11, mono=True, fill=MUTED)
+        picture.text(left + 12, y + 54, step.why, size=12)
+        if position:
+            start = lefts[steps[position - 1][0]] + width / 2
+            picture.arrow(start, y - gap + 1, left - 10 + width / 2, y - 2)
         y += height + gap
     return picture
 

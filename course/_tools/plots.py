@@ -6,7 +6,8 @@ Leaves out: axes that scale to any data; a lesson has one curve and small tensor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from reftorch.debug.common.svg import LINE, MUTED, Picture
@@ -57,29 +58,64 @@ def curve(values: Sequence[float], caption: str, *, x_label: str, y_label: str) 
 
 
 COLOURS = ("#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df")
+THIN, WIDER = 1.8, 4.2  # a line that others cover is wider than they are, so that its edges are seen
+COVERED = 1.5  # pixels: a point that is nearer to a later line than this is below that line
+FEWEST = 2  # points of a line that have to be seen
 
 
 def curves(
-    lines: dict[str, Sequence[float]], caption: str, *, x_label: str, y_label: str, first: int = 0, highest: float = 0
+    lines: dict[str, Sequence[float]],
+    caption: str,
+    *,
+    x_label: str,
+    y_label: str,
+    first: int = 0,
+    highest: float = 0,
+    log: bool = False,
 ) -> Picture:
     """Several lists of values over one axis, each in its colour with its name above; they begin at the index `first`.
 
-    Values above `highest` leave the picture; without it the picture is as high as the largest value.
+    Without `highest` the picture is as high as the largest value. With it, a line ends at the upper edge where it
+    leaves the picture, and the caption says how many values are missing. A line that is covered by later lines is drawn
+    wide below them. With `log` each line of the grid is ten times the line below.
+
+    Raises:
+        ValueError: fewer than two values of a line are in the picture, or `log` meets a value that is not positive.
     """
     left, top, width, height = 56, 46, 620, 220
-    picture = Picture(left + width + 16, top + height + 46, caption)
-    highest = highest or max(max(values) for values in lines.values())
+    finite = {name: [value for value in values if math.isfinite(value)] for name, values in lines.items()}
+    highest = highest or max(max(values) for values in finite.values())
+    lowest = min(0.0, *(min(values) for values in finite.values()))
+    if log:
+        least = min(min(values) for values in finite.values())
+        if least <= 0:
+            raise ValueError(f"curves: a logarithmic axis has no place for {least:g}")
+        lowest, highest = 10.0 ** math.floor(math.log10(least)), 10.0 ** math.ceil(math.log10(highest))
+    picture = Picture(left + width + 16, top + height + 46, caption + _left_out(lines, lowest, highest))
     last = max(len(values) for values in lines.values()) - 1
-    for quarter in range(5):
-        y = top + height * (1 - quarter / 4)
+
+    def place(index: float, value: float) -> tuple[float, float]:
+        part = math.log(value / lowest, highest / lowest) if log else (value - lowest) / (highest - lowest)
+        return left + width * index / last, top + height * (1 - part)
+
+    steps = round(math.log10(highest / lowest)) if log else 4
+    for step in range(steps + 1):
+        value = lowest * 10.0**step if log else lowest + (highest - lowest) * step / steps
+        y = place(0, value)[1]
         picture.path([(left, y), (left + width, y)], line=LINE, width=0.5)
-        picture.text(left - 8, y + 4, f"{highest * quarter / 4:.3g}", size=11, fill=MUTED, anchor="end")
+        picture.text(left - 8, y + 4, f"{value:.3g}", size=11, fill=MUTED, anchor="end")
+    drawn = [[place(i, v) if lowest <= v <= highest else None for i, v in enumerate(values)]
+             for values in lines.values()]  # fmt: skip
+    covered = [not _is_seen(points, drawn[position + 1 :]) for position, points in enumerate(drawn)]
     x = float(left + 70)
-    for (name, values), colour in zip(lines.items(), COLOURS, strict=False):
-        inside = [(i, value) for i, value in enumerate(values) if 0 <= value <= highest]
-        points = [(left + width * i / last, top + height * (1 - value / highest)) for i, value in inside]
-        picture.path(points, line=colour, width=1.8)
-        picture.path([(x, 14), (x + 22, 14)], line=colour, width=2.5)
+    for position, (name, colour) in enumerate(zip(lines, COLOURS, strict=False)):
+        points = drawn[position]
+        if sum(point is not None for point in points) < FEWEST:
+            raise ValueError(f"curves: less than {FEWEST} of the {len(points)} values of {name!r} are in the picture")
+        stroke = THIN + WIDER * sum(covered[position:]) if covered[position] else THIN
+        for piece in _pieces(lines[name], points, place, highest):
+            picture.path(piece, line=colour, width=stroke)
+        picture.path([(x, 14), (x + 22, 14)], line=colour, width=max(stroke, 2.5))
         picture.text(x + 28, 18, name, size=12)
         x += 52 + 7.2 * len(name)
     picture.text(left, top + height + 18, str(first), size=11, fill=MUTED)
@@ -89,8 +125,51 @@ def curves(
     return picture
 
 
+def _left_out(lines: dict[str, Sequence[float]], lowest: float, highest: float) -> str:
+    """Return what the caption says about values outside the picture: nothing if there are none."""
+    told = []
+    for name, values in lines.items():
+        out = [value for value in values if not lowest <= value <= highest]
+        if out:
+            told.append(f"{len(out)} of the {len(values)} values of {name} (up to {max(out):.3g})")
+    return f"; not in the picture, because they are above {highest:g}: {', '.join(told)}" if told else ""
+
+
+Point = tuple[float, float]
+
+
+def _is_seen(points: Sequence[Point | None], later: Sequence[Sequence[Point | None]]) -> bool:
+    """Return whether enough points of a line are beside those lines that are drawn over it."""
+    free = 0
+    for index, point in enumerate(points):
+        others = [line[index] for line in later if index < len(line)]
+        covered = point and any(other and abs(other[1] - point[1]) < COVERED for other in others)
+        free += point is not None and not covered
+    return free >= FEWEST
+
+
+def _pieces(
+    values: Sequence[float], points: Sequence[Point | None], place: Callable[[float, float], Point], highest: float
+) -> Iterator[list[Point]]:
+    """The parts of a line that are in the picture; a part goes up to the edge where the line leaves the picture."""
+    piece: list[Point] = []
+    for index, point in enumerate(points):
+        before = index and points[index - 1] is not None
+        if index and before != (point is not None) and math.isfinite(values[index] + values[index - 1]):
+            inside, outside = (index - 1, index) if before else (index, index - 1)
+            share = (highest - values[inside]) / (values[outside] - values[inside]) if values[outside] > highest else 0
+            piece.append(place(inside + (outside - inside) * share, highest if share else values[inside]))
+        if point is not None:
+            piece.append(point)
+        elif piece:
+            yield piece
+            piece = []
+    if piece:
+        yield piece
+
+
 def bars(values: dict[str, float], caption: str, *, unit: str = "") -> Picture:
-    """One bar for each name, the longest across the picture, each with its number behind it."""
+    """Draw one bar for each name, the longest across the picture, each with its number behind it."""
     row, left, width = 24, 250, 400
     picture = Picture(left + width + 130, len(values) * row + 20, caption)
     highest = max(values.values()) or 1

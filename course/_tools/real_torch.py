@@ -73,6 +73,35 @@ def find_torch() -> Torch | None:
 
 
 @dataclass(frozen=True)
+class TorchFiles:
+    """The folder of an installed torch, and its version."""
+
+    folder: Path
+    version: str
+
+    def file(self, path: str) -> Path | None:
+        """The file that has this path in PyTorch's repository; None where a wheel does not have the file."""
+        inside = self.folder.parent / path
+        header = self.folder / "include" / path.removeprefix("aten/src/")
+        return next((file for file in (inside, header) if file.is_file()), None)
+
+
+def find_files() -> TorchFiles | None:
+    """The files of the torch that is here, and wanted; nothing of torch is imported or started."""
+    if os.environ.get(UNWANTED) == "0":
+        return None
+    spec = importlib.util.find_spec("torch")
+    folders = [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
+    folders += sorted(OWN_ENVIRONMENT.glob("lib/python*/site-packages/torch"))
+    for folder in folders:
+        version = folder / "version.py"
+        found = re.search(r"__version__ = '([\d.]+)", version.read_text()) if version.exists() else None
+        if found is not None:
+            return TorchFiles(folder, found[1])
+    return None
+
+
+@dataclass(frozen=True)
 class Answer:
     """What torch printed, and reftorch where both were asked; `stored` is what came when the lesson was written."""
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from course._tools.layout import ROOT
-from course._tools.listing import link
+from course._tools.listing import WRAPS, link
 from course._tools.outcomes import (
     MARKED,
     PLAIN,
@@ -394,7 +394,7 @@ class Comparison:
             columns = [("without the change and with it", self.before, PLAIN)]
         head = f"<b>{places}</b> &nbsp; changed in a scratch copy; your files and your build are as they were"
         page = framed(
-            head, columns, f'<pre style="{TEXT};border-bottom:1px solid #d8dee4">{_coloured(self.patch)}</pre>'
+            head, columns, f'<pre style="{TEXT};{WRAPS};border-bottom:1px solid #d8dee4">{_coloured(self.patch)}</pre>'
         )
         return {"text/plain": repr(self), "text/html": page}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from course._tools.definitions import definition, mirrors_of, text_of
 from course._tools.listing import Listing, Note
@@ -60,40 +61,68 @@ def show_source(
     in_words = name is None and not is_path(path)
     if in_words:
         path, name = find_definition(path)
-    text = text_of(path)
+    asked = {"path": path, "name": name, "first": first, "last": last, "nth": nth}
+    if skip:
+        asked["skip"] = list(skip)
+    part = part_of(
+        path, text_of(path), name=name, first=first, last=last, nth=nth, notes=notes, highlight=highlight, skip=skip
+    )
+    dims = bool(part["notes"] or part["lit"]) if dim is None else dim
+    listing = Listing(path, mirrors=mirrors_of(path), asked=asked, dim=dims, **part)
+    check_length(listing, in_words or bool(notes))
+    return listing
+
+
+def part_of(
+    path: str,
+    text: str,
+    *,
+    name: str | None,
+    first: str | None,
+    last: str | None,
+    nth: int | None,
+    notes: Mapping[Span, str] | None,
+    highlight: Sequence[Span],
+    skip: Sequence[Span],
+) -> dict[str, Any]:
+    """The fields of a listing that follow from a file's text: the range, the lines, the notes with their numbers.
+
+    Raises:
+        LookupError: nothing in the text has the name or holds a text that is looked for, or several have it.
+    """
     lines = text.splitlines()
     begin, end = (1, len(lines)) if name is None else definition(path, text, name, nth)
     if first is not None:
         begin = _line_with(path, lines, first, begin, end)
     if last is not None:
         end = _line_with(path, lines, last, begin, end)
-    asked = {"path": path, "name": name, "first": first, "last": last, "nth": nth}
-    if skip:
-        asked["skip"] = list(skip)
-    remarks = tuple(Note(*_span(path, lines, key, begin, end), note) for key, note in (notes or {}).items())
-    lit = frozenset(number for key in highlight for number in range(*_half_open(_span(path, lines, key, begin, end))))
-    listing = Listing(
-        path,
-        name or _title(first) or Path(path).name,
-        begin,
-        end,
-        "\n".join(lines[begin - 1 : end]),
-        mirrors_of(path),
-        asked,
-        remarks,
-        lit,
-        tuple(sorted(_span(path, lines, key, begin, end) for key in skip)),
-        bool(remarks or lit) if dim is None else dim,
-    )
-    if (in_words or remarks) and len(listing.numbers) > MOST:
+    lit = (number for key in highlight for number in range(*_half_open(_span(path, lines, key, begin, end))))
+    return {
+        "name": name or _title(first) or Path(path).name,
+        "first": begin,
+        "last": end,
+        "text": "\n".join(lines[begin - 1 : end]),
+        "notes": tuple(Note(*_span(path, lines, key, begin, end), note) for key, note in (notes or {}).items()),
+        "lit": frozenset(lit),
+        "skipped": tuple(sorted(_span(path, lines, key, begin, end) for key in skip)),
+    }
+
+
+def check_length(listing: Listing, is_short: bool = True) -> None:
+    """Refuse a listing that is longer than a reader takes in, and one that leaves out the line of a note.
+
+    Raises:
+        LookupError: the line of a note is left out.
+        ValueError: `is_short` is asked for, and the listing has more than 30 lines.
+    """
+    if is_short and len(listing.numbers) > MOST:
         raise ValueError(
-            f"{listing.name} in {path}: {len(listing.numbers)} lines, and a listing has at most {MOST}; "
+            f"{listing.name} in {listing.path}: {len(listing.numbers)} lines, and a listing has at most {MOST}; "
             "choose a part with first= and last=, or leave lines out with skip="
         )
-    hidden = [note.text for note in remarks if note.first not in listing.numbers]
+    hidden = [note.text for note in listing.notes if note.first not in listing.numbers]
     if hidden:
-        raise LookupError(f"{listing.name} in {path}: skip= leaves out the line of the note {hidden[0]!r}")
-    return listing
+        raise LookupError(f"{listing.name} in {listing.path}: skip= leaves out the line of the note {hidden[0]!r}")
 
 
 def _title(first: str | None) -> str:
@@ -105,9 +134,9 @@ def _title(first: str | None) -> str:
 def _span(path: str, lines: list[str], key: Span, begin: int, end: int) -> tuple[int, int]:
     """The lines that a text or a pair of texts stands for."""
     if isinstance(key, str):
-        number = _only_line_with(path, lines, key, begin, end)
+        number = only_line_with(path, lines, key, begin, end)
         return number, number
-    number = _only_line_with(path, lines, key[0], begin, end)
+    number = only_line_with(path, lines, key[0], begin, end)
     return number, _line_with(path, lines, key[1], number, end)
 
 
@@ -115,7 +144,7 @@ def _half_open(span: tuple[int, int]) -> tuple[int, int]:
     return span[0], span[1] + 1
 
 
-def _only_line_with(path: str, lines: list[str], text: str, begin: int, end: int) -> int:
+def only_line_with(path: str, lines: list[str], text: str, begin: int, end: int) -> int:
     """The line that holds `text`; of several the one that consists of it."""
     found = [number for number in range(begin, end + 1) if text in lines[number - 1]]
     whole = [number for number in found if lines[number - 1].strip() == text.strip()]

@@ -13,6 +13,8 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+import linecache
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -136,12 +138,24 @@ def _public_names(module: ModuleType) -> Iterator[str]:
             yield name
 
 
+def source_of(value: Any) -> tuple[str, int]:
+    """The file and the line of a class or function, which may say another module than that of its file."""
+    from reftorch import _places
+
+    file, lines = inspect.getsourcefile(value) or "", None
+    home = getattr(_places.defining_module(value), "__file__", None)
+    if isinstance(value, type) and home is not None and home != file:
+        pattern = re.compile(rf"class {re.escape(value.__name__)}\b")
+        lines = [number for number, text in enumerate(linecache.getlines(home), 1) if pattern.match(text)]
+    return (home, lines[0]) if lines else (file, inspect.getsourcelines(value)[1])
+
+
 def python_place(dotted: str) -> list[Place]:
     """The place of a name under `reftorch`; none where there is no such name, or it is not written in Python."""
     try:
         value = inspect.unwrap(resolve(dotted))
-        file = _in_checkout(inspect.getsourcefile(value) or "")
-        line = inspect.getsourcelines(value)[1]
+        path, line = source_of(value)
+        file = _in_checkout(path)
     except (AttributeError, ImportError, TypeError, OSError):
         return []
     if file is None:

@@ -74,9 +74,6 @@ TABLE = {row.name: row for row in ROWS}
 
 # Public names of Python that PyTorch keeps elsewhere, or in another file than the rest of ours: the name and the path.
 ELSEWHERE = {
-    "fork_rng": ("torch.random.fork_rng", "torch/random.py"),
-    "get_printoptions": ("torch._tensor_str.get_printoptions", "torch/_tensor_str.py"),
-    "printoptions": ("torch._tensor_str.printoptions", "torch/_tensor_str.py"),
     "utils.RemovableHandle": ("torch.utils.hooks.RemovableHandle", "torch/utils/hooks.py"),
     "is_storage": ("torch.is_storage", "torch/__init__.py"),
     "is_tensor": ("torch.is_tensor", "torch/__init__.py"),

@@ -7,44 +7,14 @@ Leaves out: locals and source at the stop; that is `%%gdb`.
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Callable, Collection
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 from course._tools.listing import BOX, HEAD
 from reftorch.debug.common.display import link, scrub
 from reftorch.debug.core import gdb_session as session
-
-# Which frames are boilerplate, by their file: the first pattern that matches names them.
-BOILERPLATE = {
-    "the Dispatcher": r"/ATen/core/(dispatch|boxing)/|/ATen/core/(library|op_registration)|/ATen/Functions\.cpp$"
-    r"|/ATen/core/Operators|/generated/ATen/|/ATen/core/KernelFunction",
-    "the binding": r"/csrc/python_dispatch|/csrc/utils/|/csrc/autograd/python_|/csrc/Exceptions|/csrc/\w*bind",
-    "TensorIterator": r"/ATen/TensorIterator|/ATen/native/cpu/Loops\.h$|/ATen/Parallel|/ATen/native/cpu/VectorLoops",
-    "autograd's fallback": r"/csrc/autograd/autograd_fallback|/csrc/autograd/VariableType",
-    "small helpers": r"/c10/util/|/ATen/Dispatch\.h|/bits/|/c10/core/impl/",
-}
-FEWEST = 2  # frames that are worth folding
-
-
-class Frame(NamedTuple):
-    """One frame: `c++` or `py`, the function, and its place."""
-
-    language: str
-    function: str
-    file: str
-    line: int
-
-
-class Fold(NamedTuple):
-    """Frames that stand as one line."""
-
-    what: str
-    frames: tuple[Frame, ...]
-
-    def __str__(self) -> str:
-        return f"… {len(self.frames)} frames of {self.what}"
+from reftorch.debug.core.folded_stack import BOILERPLATE, Fold, Frame, folded
 
 
 class Stack:
@@ -76,8 +46,8 @@ class Stack:
         )
         return (
             f'<!-- listing --><div style="{BOX}"><div style="{HEAD}"><b>stack at {html.escape(self.where)}</b>'
-            ' &nbsp; innermost call first</div><div style="padding:6px 10px;font:12px/1.6 ui-monospace,Menlo,Consolas,'
-            f'monospace">{rows}</div></div><!-- /listing -->'
+            ' &nbsp; innermost call first</div><div style="overflow-wrap:anywhere;padding:6px 10px;'
+            f'font:12px/1.6 ui-monospace,Menlo,Consolas,monospace">{rows}</div></div><!-- /listing -->'
         )
 
 
@@ -88,7 +58,7 @@ def stack(where: str, run: Callable[[], Any], *, unfold: Collection[str] = ()) -
         where: an op, a C++ function or FILE:LINE, as `%%gdb` takes them; the first time that it is reached counts.
         run: a function without arguments, as `lambda: a + b`.
         unfold: what not to fold: `"the Dispatcher"`, `"the binding"`, `"TensorIterator"`,
-            `"autograd's fallback"`, `"small helpers"`.
+            `"autograd's fallback"`, `"small helpers"`, `"Python's import"`, `"Python's multiprocessing"`.
 
     Raises:
         LookupError: the program did not come there, or gdb knows no such place; the message says which.
@@ -104,30 +74,6 @@ def stack(where: str, run: Callable[[], Any], *, unfold: Collection[str] = ()) -
         raise LookupError(f"stack: the program did not reach {where}" + (f"; gdb said: {said}" if said else ""))
     program = takewhile(lambda frame: frame.file != session.__file__, (Frame(*frame) for frame in frames))
     return Stack(where, folded(list(program), unfold))
-
-
-def folded(frames: list[Frame], unfold: Collection[str] = ()) -> list[Frame | Fold]:
-    """Runs of boilerplate frames as one entry each; the innermost frame, where the stop is, always stands alone."""
-    entries: list[Frame | Fold] = frames[:1]
-    run: list[Frame] = []
-    kind: str | None = ""
-    for frame in [*frames[1:], None]:
-        now = _boilerplate(frame, unfold) if frame else None
-        if run and now != kind:
-            entries += [Fold(kind, tuple(run))] if kind and len(run) >= FEWEST else run
-            run = []
-        kind = now
-        if frame:
-            run.append(frame)
-    return entries
-
-
-def _boilerplate(frame: Frame, unfold: Collection[str]) -> str:
-    if frame.language != "c++":
-        return ""
-    return next(
-        (what for what, files in BOILERPLATE.items() if what not in unfold and re.search(files, frame.file)), ""
-    )
 
 
 def _place(frame: Frame) -> str:

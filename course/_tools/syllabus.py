@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from course._tools import work
 from course._tools.exercises import exercises_of
-from course._tools.layout import Chapter, chapters, shown
+from course._tools.layout import Chapter, chapters, shown, to_run
 from course._tools.pictures import FLOORS
 from reftorch.debug.common.svg import LINE, MUTED, Picture
 
@@ -37,17 +37,17 @@ SYLLABUS = (
     Entry("03_operator", "dispatcher", "one op, from Python", "down to its kernel", 240, 2, edition=2),
     Entry("04_debugging", "binding", "a wrong number, in", "Python and in C++", 200, 2, edition=2),
     Entry("05_autograd_graph", "autograd", "nodes, and what", "each of them keeps", 220, 2, 2, parts=(50, 40)),
-    Entry("06_autograd_engine", "autograd", "backward, a node", "after the other", 305, 3, 2, parts=(60, 50)),
+    Entry("06_autograd_engine", "autograd", "backward, a node", "after the other", 320, 3, 2, parts=(60, 50)),
     Entry("07_nn_module", "python", "parameters, buffers,", "hooks, state_dict", 180, 2, edition=2),
     Entry("08_norm_layers", "native", "batch norm and its", "kin, and backward", 180, 2, edition=2),
     Entry("09_optim", "python", "optimizers, groups,", "schedulers", 190, 2, edition=2),
     Entry("10_data", "python", "datasets, samplers,", "worker processes", 150, 2, edition=2),
     Entry("11_sharing", "core", "saving, and memory", "that processes share", 160, 2, edition=2),
-    Entry("12_parallel", "python", "data parallel, and", "many processes", 120, 3),
+    Entry("12_parallel", "python", "data parallel, and", "many processes", 240, 3, edition=2),
     Entry("13_fx", "python", "programs as graphs,", "and their transforms", 170, 3, edition=2),
     Entry("14_debugging_models", "autograd", "find the NaN, find", "the wrong gradient", 190, 2, edition=2),
     Entry("15_cuda", "kernel", "kernels, streams,", "a caching allocator", 150, 3),
-    Entry("16_capstone", "python", "a GPT, and one bug in", "the real PyTorch", 240, 3),
+    Entry("16_capstone", "python", "a GPT, and one bug in", "the real PyTorch", 310, 3, 2, parts=(60, 50)),
 )
 
 
@@ -117,13 +117,24 @@ def _passed(chapter: Chapter) -> str | None:
     return "done" if all(results.get(number) == "passed" for number in exercises_of(chapter)) else "begun"
 
 
-def next_chapter() -> str:
-    """Where to go on, in words: a chapter to finish, the next to start, or the end of what is written."""
-    for chapter in written().values():
-        state = _passed(chapter)
-        if state == "begun":
-            return f"go on in {shown(chapter.working_copy)}, then `reftorch-course check {chapter.number}`"
-        if state is None:
-            return f"chapter {chapter.number}, {chapter.title}: `reftorch-course start {chapter.number}`"
+def next_step() -> tuple[Chapter, bool] | None:
+    """The chapter to go on with, and whether it is started; None where all that is written has been passed."""
+    states = ((chapter, _passed(chapter)) for chapter in written().values())
+    return next(((chapter, state == "begun") for chapter, state in states if state != "done"), None)
+
+
+def end_of_the_course() -> str:
+    """What the learner who has passed everything is told."""
     coming = next((entry.name for entry in SYLLABUS if entry.name[:2] not in written()), None)
     return f"you have passed all there is; {coming} is to come" if coming else "you have passed the whole course"
+
+
+def next_chapter() -> str:
+    """Where to go on, in words: a chapter to finish, the next to start, or the end of what is written."""
+    step = next_step()
+    if step is None:
+        return end_of_the_course()
+    chapter, begun = step
+    if begun:
+        return f"go on in {shown(chapter.working_copy)}, then `{to_run(f'check {chapter.number}')}`"
+    return f"chapter {chapter.number}, {chapter.title}: `{to_run(f'start {chapter.number}')}`"

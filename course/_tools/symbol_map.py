@@ -12,7 +12,7 @@ from typing import Any
 
 from course._tools import source_map
 from course._tools.definitions import first_line, mirrors_of
-from course._tools.listing import link, pytorch_links, with_code
+from course._tools.listing import WIDE_TABLE, link, pytorch_links, with_code
 from course._tools.source_table import TABLE
 
 
@@ -56,10 +56,7 @@ class SymbolMap:
                 with_code(row.more),
             ]
             rows += "<tr>" + "".join(f"<td {cell}>{column}</td>" for column in columns[: len(names)]) + "</tr>"
-        return (
-            '<table style="font-size:13px;border-collapse:collapse">'
-            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        )
+        return f'<table style="{WIDE_TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def symbol_map(*rows: str | tuple[str, ...]) -> SymbolMap:
@@ -89,7 +86,7 @@ def _symbol(asked: str | tuple[str, ...]) -> Symbol:
 
 
 def torch_source(name: str) -> SymbolMap:
-    """Where a symbol is here, with its line, and where PyTorch keeps it.
+    """The place of a symbol here, with its line, and its place in PyTorch.
 
     Raises:
         LookupError: nothing has that name; the message names what comes near.

@@ -15,7 +15,7 @@ TAGS = {
     "question": "a program that surprises, and the question that stays until the end",
     "predict": "predict(...): an answer before the output exists; two to five in a lesson",
     "reveal": "reveal(...): what came, beside the answer",
-    "source": "show_source(...): at most 30 lines, with notes",
+    "source": "show_source(...) or show_torch_source(...): at most 30 lines, with notes",
     "trace": "trace(...): the values of the locals, line by line",
     "break": "%%rebuild: the library changed in a scratch copy",
     "real-torch": "%%real_torch: the same in PyTorch",
@@ -38,19 +38,8 @@ def missing(lesson: Notebook) -> list[str]:
     return [tag for tag in TAGS if tag not in there]
 
 
-def fold_sources(lesson: Notebook) -> bool:
-    """Hide the source of the code cells whose source is not for reading; returns whether a cell changed."""
-    changed = False
-    for cell in lesson["cells"]:
-        if cell["cell_type"] == "code" and set(of_cell(cell)) & set(FOLDED):
-            mark = cell["metadata"].setdefault("jupyter", {})
-            changed |= not mark.get("source_hidden")
-            mark["source_hidden"] = True
-    return changed
-
-
 def faults(lesson: Notebook) -> list[str]:
-    """What keeps a lesson from the form of course.md: tags, their order, the number and the place of predictions."""
+    """What keeps a lesson from the form of a lesson: tags, their order, the number and the place of predictions."""
     found = [f"no cell is tagged {tag}" for tag in missing(lesson)]
     order = [tag for cell in lesson["cells"] for tag in of_cell(cell)]
     if order and order[0] != "question":

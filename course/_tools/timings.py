@@ -1,4 +1,4 @@
-"""How long the same work takes in each build of reftorch that is here, and in PyTorch if it is installed.
+"""Measures how long the same work takes in each build of reftorch that is here, and in PyTorch if it is installed.
 
 Mirrors: nothing in PyTorch: the course's own; `torch.utils.benchmark` measures one library.
 Leaves out: several threads, and statistics: the shortest of twenty runs is the one that was disturbed least.

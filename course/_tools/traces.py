@@ -101,7 +101,9 @@ class Trace:
         titles = "".join(
             f'<th style="{CELL};width:{width};font-size:12px;color:#57606a">{name}</th>' for name, width in columns
         )
-        table = "table-layout:fixed;width:100%;border-collapse:collapse;margin:4px 0;font-size:12px"
+        table = (
+            "table-layout:fixed;width:100%;border-collapse:collapse;margin:4px 0;font-size:12px;overflow-wrap:anywhere"
+        )
         return (
             f'<!-- listing --><div style="{BOX}"><div style="{HEAD}">{head}</div>'
             f'<table style="{table}"><tr>{titles}</tr>{body}</table>'

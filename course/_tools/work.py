@@ -1,22 +1,19 @@
 """The learner's working copies: started once, never overwritten, reset with a backup; and what is known of progress.
 
 Mirrors: nothing in PyTorch: the course's own.
-Leaves out: merging a chapter that changed since it was started; `reset` keeps the old copy beside the new one.
+Leaves out: making the copies and bringing them up to date, which is in `copies`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
-import shutil
-import tempfile
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from course._tools import notebook
-from course._tools.layout import Chapter, CourseError, shown, workspace
+from course._tools import copies, mytorch, notebook
+from course._tools.layout import Chapter, CourseError, chapters, shown, to_run, workspace
 
 if TYPE_CHECKING:
     from course._tools.runner import Result
@@ -24,45 +21,15 @@ if TYPE_CHECKING:
 PROGRESS = "progress.json"
 
 
-def start(chapter: Chapter) -> Path:
-    """Copy the chapter's notebooks, and what they use, to where the learner works.
-
-    Raises:
-        CourseError: there is a working copy already.
-    """
-    target = chapter.working_copy
-    if target.exists():
-        raise CourseError(
-            f"{shown(target)} exists and is left as it is; go on in it, or start anew with "
-            f"`reftorch-course reset {chapter.number}`, which keeps a backup"
-        )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    left_out = shutil.ignore_patterns("_solutions", ".ipynb_checkpoints", "__pycache__")
-    # Under its name only when it is whole: a copy that was interrupted would be taken for somebody's work.
-    with tempfile.TemporaryDirectory(prefix=".copying-", dir=target.parent) as temporary:
-        copy = Path(temporary) / target.name
-        shutil.copytree(chapter.folder, copy, ignore=left_out)
-        for file in copy.glob("*.ipynb"):
-            text = _led_back(file.read_text(), chapter.folder, target)
-            file.write_text(_of_this_kernel(text))
-        copy.rename(target)
-    return target
+def start(chapter: Chapter) -> tuple[Path, list[str]]:
+    """Make the learner's copy of a chapter, or bring the copy up to date; returns it, and what could not be merged."""
+    return chapter.working_copy, copies.bring(copies.of_chapter(chapter))
 
 
-def _of_this_kernel(text: str) -> str:
-    """The text of a notebook as JupyterLab leaves the text, so that a copy is opened and not marked as changed."""
-    content = json.loads(text)
-    content["metadata"] |= notebook.kernel_metadata()
-    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def _led_back(text: str, original: Path, copy: Path) -> str:
-    """The text of a notebook, its links, in outputs and in markdown, leading from `copy` to where they led."""
-
-    def moved(found: re.Match[str]) -> str:
-        return found[1] + os.path.relpath(os.path.join(original, found[2]), copy)
-
-    return re.sub(r'(href=\\"|\]\()(\.\./[^"#)\\\s]*)', moved, text)
+def update() -> list[str]:
+    """Bring the copies of the start page, and of each chapter that is started, up to date with the course."""
+    started = [copies.of_chapter(chapter) for chapter in chapters() if chapter.working_copy.exists()]
+    return [said for folder in (copies.of_pages(), *started) for said in copies.bring(folder)]
 
 
 def reset(chapter: Chapter) -> tuple[Path, Path]:
@@ -72,15 +39,16 @@ def reset(chapter: Chapter) -> tuple[Path, Path]:
     backup = workspace() / "_backups" / f"{chapter.folder.name}_{stamp}"
     backup.parent.mkdir(parents=True, exist_ok=True)
     target.rename(backup)
-    return start(chapter), backup
+    return start(chapter)[0], backup
 
 
 def check(chapter: Chapter) -> list[Result]:
     """Run the learner's notebook, as last saved; `note` keeps the outcome."""
     from course._tools.runner import check_notebook  # what it needs takes seconds to import
 
-    file = _started(chapter) / "exercises.ipynb"
-    mend = f"get a fresh one with `reftorch-course reset {chapter.number}`, which keeps a backup"
+    _started(chapter)
+    file = chapter.my_exercises
+    mend = f"get a fresh one with `{to_run(f'reset {chapter.number}')}`, which keeps a backup"
     if not file.exists():
         raise CourseError(f"{shown(file)} is gone; {mend}")
     try:
@@ -96,6 +64,32 @@ def note(chapter: Chapter, results: list[Result]) -> None:
     progress["results"] = {result.exercise: result.state for result in results}
     progress["checked"] = datetime.now().isoformat(sep=" ", timespec="minutes")
     _write_progress(chapter, progress)
+
+
+def collect(chapter: Chapter, results: list[Result]) -> list[str]:
+    """Write the answers that have passed in the learner's file into the learner's package; returns what to say."""
+    said = []
+    cells = notebook.read(chapter.my_exercises)["cells"]
+    for number in [result.exercise for result in results if result.state == "passed"]:
+        mark = {"exercise": number, "role": "answer"}
+        sources = [cell["source"] for cell in cells if cell["metadata"].get("reftorch") == mark]
+        said += mytorch.put_passed(number, sources) if sources else []
+    return said
+
+
+def note_in_notebook(chapter: Chapter, number: str, state: str) -> None:
+    """Keep the outcome of a check that has run in the learner's notebook, and when: the file may be older."""
+    progress = read_progress(chapter)
+    progress.setdefault("in_notebook", {})[number] = {"state": state, "at": datetime.now().timestamp()}
+    _write_progress(chapter, progress)
+
+
+def not_saved(chapter: Chapter, results: list[Result]) -> list[str]:
+    """The exercises that have passed in the notebook since the file was saved, and have not passed in the file."""
+    seen = read_progress(chapter).get("in_notebook", {})
+    saved = chapter.my_exercises.stat().st_mtime
+    newer = [number for number, each in seen.items() if each["state"] == "passed" and each["at"] > saved]
+    return [result.exercise for result in results if result.state != "passed" and result.exercise in newer]
 
 
 def hints_seen(chapter: Chapter, number: str) -> int:
@@ -136,6 +130,6 @@ def _write_progress(chapter: Chapter, progress: dict[str, Any]) -> None:
 def _started(chapter: Chapter) -> Path:
     if not chapter.working_copy.exists():
         raise CourseError(
-            f"chapter {chapter.number} is not started; start it with `reftorch-course start {chapter.number}`"
+            f"chapter {chapter.number} is not started; start it with `{to_run(f'start {chapter.number}')}`"
         )
     return chapter.working_copy

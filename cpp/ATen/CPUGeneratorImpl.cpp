@@ -2,6 +2,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/HostData.h>
 
 #include <algorithm>
 #include <cstring>
@@ -63,7 +64,7 @@ c10::intrusive_ptr<c10::TensorImpl> CPUGeneratorImpl::get_state() const {
   state.normal_double = next_double_normal_sample_.value_or(0);
   state.normal_float = next_float_normal_sample_.value_or(0);
   const Tensor bytes = detail::empty_generic(int64_t(kStateBytes), c10::kByte);
-  std::memcpy(bytes.data_ptr(), &state, sizeof(state));
+  std::memcpy(host_data(bytes, "get_state"), &state, sizeof(state));
   return bytes.impl_;
 }
 
@@ -72,7 +73,7 @@ void CPUGeneratorImpl::set_state(const c10::TensorImpl& new_state) {
   TORCH_CHECK(nbytes == kStateBytes, "Expected a CPUGeneratorImplState of size ", kStateBytes,
               " but found the input RNG state size to be ", nbytes);
   GeneratorState state;
-  std::memcpy(&state, new_state.mutable_data(), sizeof(state));
+  std::memcpy(&state, host_data(new_state, "set_state"), sizeof(state));
   // The number of draws left and the index of the next draw must fit the array, because drawing would otherwise read
   // past its end.
   TORCH_CHECK(state.seeded == 1 && state.left > 0 && state.next <= mt19937::kStateSize &&

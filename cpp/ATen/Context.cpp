@@ -60,7 +60,8 @@ void fill_uninitialized(const Tensor& t, int64_t first_byte) {
   if (!context.deterministicAlgorithms() || !context.deterministicFillUninitializedMemory()) {
     return;
   }
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(t.scalar_type(), "fill_empty_deterministic_", [&] {
+  dispatch<AllTypesAndBool>(t.scalar_type(), "fill_empty_deterministic_", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const auto known = std::numeric_limits<scalar_t>::has_quiet_NaN ? std::numeric_limits<scalar_t>::quiet_NaN()
                                                                     : std::numeric_limits<scalar_t>::max();
     const auto size = static_cast<int64_t>(sizeof(scalar_t));

@@ -38,6 +38,19 @@ class TORCH_API Context {
       alert(caller);
     }
   }
+  // Which ways scaled_dot_product_attention may take: the kernel that works tile by tile, and small operations.
+  bool userEnabledFlashSDP() const {
+    return enabled_flash_sdp_;
+  }
+  void setSDPUseFlash(bool on) {
+    enabled_flash_sdp_ = on;
+  }
+  bool userEnabledMathSDP() const {
+    return enabled_math_sdp_;
+  }
+  void setSDPUseMath(bool on) {
+    enabled_math_sdp_ = on;
+  }
   // Makes denormal floats zero on this thread. Returns false if the processor cannot do this.
   bool setFlushDenormal(bool on);
   // Returns the hooks of a type of device, or of the accelerator if no type is given. Raises RuntimeError if there is
@@ -51,6 +64,8 @@ class TORCH_API Context {
   bool deterministic_algorithms_ = false;
   bool deterministic_algorithms_warn_only_ = false;
   bool deterministic_fill_uninitialized_memory_ = true;
+  bool enabled_flash_sdp_ = true;
+  bool enabled_math_sdp_ = true;
 };
 
 TORCH_API Context& globalContext();

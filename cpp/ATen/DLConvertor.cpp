@@ -1,10 +1,12 @@
 // Mirrors: aten/src/ATen/DLConvertor.cpp
 //
-// Left out: devices other than the CPU, conversions of dtypes.
+// Left out: conversions of dtypes.
 #include <ATen/DLConvertor.h>
 
 #include <ATen/TensorUtils.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/Geometry.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <iterator>
 #include <memory>
@@ -39,6 +41,25 @@ static c10::ScalarType toScalarType(const DLDataType& dtype) {
   return c10::ScalarType::Undefined;
 }
 
+// Raises RuntimeError for meta: there is no memory to exchange.
+static DLDevice torchDeviceToDLDevice(c10::Device device) {
+  TORCH_CHECK(device.is_cpu() || device.is_cuda(), "Cannot pack tensors on ", device);
+  return device.is_cpu() ? DLDevice{kDLCPU, 0} : DLDevice{kDLCUDA, device.index()};
+}
+
+// Raises RuntimeError for a device that this process does not have.
+static c10::Device dlDeviceToTorchDevice(const DLDevice& device) {
+  if (device.device_type == kDLCPU || device.device_type == kDLCUDAHost) {
+    return c10::Device(c10::DeviceType::CPU);
+  }
+  TORCH_CHECK(device.device_type == kDLCUDA, "Unsupported device_type: ", std::to_string(device.device_type),
+              ". Hint: bring the array to the CPU first.");
+  const int count = c10::impl::getDeviceGuardImpl(c10::DeviceType::CUDA)->deviceCount();
+  TORCH_CHECK(device.device_id >= 0 && device.device_id < count, "from_dlpack: the memory is on CUDA device ",
+              device.device_id, ", but there are ", count, " devices");
+  return c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(device.device_id));
+}
+
 // Owns the managed tensor, the arrays that it points to, and the tensor that keeps the memory alive.
 template <typename Managed>
 struct ATenDLMTensor {
@@ -49,6 +70,7 @@ struct ATenDLMTensor {
 
 template <typename Managed>
 static Managed* manage(const Tensor& src) {
+  const DLDevice device = torchDeviceToDLDevice(src.device());
   auto holder = std::make_unique<ATenDLMTensor<Managed>>();
   src.storage().storage_impl_->resizable_ = false; // the consumer keeps the address, so the memory must not move
   holder->handle = src;
@@ -58,7 +80,7 @@ static Managed* manage(const Tensor& src) {
   managed.manager_ctx = holder.get();
   managed.deleter = [](Managed* self) { delete static_cast<ATenDLMTensor<Managed>*>(self->manager_ctx); };
   managed.dl_tensor = {src.data_ptr(),
-                       {kDLCPU, 0},
+                       device,
                        static_cast<int32_t>(src.dim()),
                        getDLDataType(src.scalar_type()),
                        holder->shape.data(),
@@ -81,9 +103,7 @@ DLManagedTensorVersioned* toDLPackVersioned(const Tensor& src, bool is_copied) {
 template <typename Managed>
 static Tensor from_managed(Managed* src) {
   const DLTensor& dl_tensor = src->dl_tensor;
-  TORCH_CHECK(dl_tensor.device.device_type == kDLCPU || dl_tensor.device.device_type == kDLCUDAHost,
-              "Unsupported device_type: ", std::to_string(dl_tensor.device.device_type),
-              ". Hint: bring the array to the CPU first.");
+  const c10::Device device = dlDeviceToTorchDevice(dl_tensor.device);
   const c10::ScalarType dtype = toScalarType(dl_tensor.dtype);
   TORCH_CHECK(dl_tensor.ndim >= 0, "from_dlpack: expected at least 0 dimensions, got ", dl_tensor.ndim);
   TORCH_CHECK(dl_tensor.ndim == 0 || dl_tensor.shape != nullptr, "from_dlpack: the capsule has no shape");
@@ -109,9 +129,9 @@ static Tensor from_managed(Managed* src) {
           self->deleter(self);
         }
       },
-      c10::Device(c10::DeviceType::CPU));
+      device);
   c10::Storage storage(nbytes, std::move(data_ptr));
-  const auto keys = c10::DispatchKeySet(c10::DispatchKey::CPU) | c10::autograd_dispatch_keyset;
+  const auto keys = impl::keys_of(device) | c10::autograd_dispatch_keyset;
   Tensor result(c10::make_intrusive<c10::TensorImpl>(std::move(storage), keys, dtype));
   result.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, 0);
   return result;

@@ -4,6 +4,7 @@
 #include <ATen/Context.h>
 #include <ATen/DeviceAccelerator.h>
 #include <ATen/Dispatch.h>
+#include <ATen/HostData.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/Geometry.h>
 
@@ -57,11 +58,13 @@ Tensor empty_strided_generic(IntArrayRef sizes, IntArrayRef strides, ScalarType 
 Tensor scalar_tensor(const Scalar& value, ScalarType dtype) {
   Tensor t = empty_generic({}, dtype);
   if (dtype == c10::kUInt64) { // an integer past int64, which type promotion with a tensor turns into another dtype
-    *static_cast<uint64_t*>(t.data_ptr()) = value.wrapped_to<uint64_t>();
+    *static_cast<uint64_t*>(host_data(t, "scalar_tensor")) = value.wrapped_to<uint64_t>();
     return t;
   }
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(dtype, "scalar_tensor",
-                                 [&] { *t.data_ptr<scalar_t>() = value.wrapped_to<scalar_t>(); });
+  dispatch<AllTypesAndBool>(dtype, "scalar_tensor", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    *static_cast<scalar_t*>(host_data(t, "scalar_tensor")) = value.wrapped_to<scalar_t>();
+  });
   return t;
 }
 

@@ -41,6 +41,10 @@ class TORCH_API MapAllocator {
   // is removed when the number becomes 0. A file without a name ends with its last descriptor and mapping.
   void incref();
   void decref();
+  // Frees `memory` together with this mapping.
+  void keep(c10::DataPtr memory) {
+    kept_ = std::move(memory);
+  }
 
  private:
   MapAllocator(int fd, std::string name, size_t size);
@@ -57,6 +61,7 @@ class TORCH_API MapAllocator {
   c10::FileId file_;
   void* base_ = nullptr;
   size_t mapped_ = 0;
+  c10::DataPtr kept_;
 };
 
 } // namespace reftorch::at

@@ -3,12 +3,14 @@
 
 #include <c10/util/Exception.h>
 #include <c10/util/LongWork.h>
+#include <c10/util/thread_name.h>
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <pthread.h>
@@ -30,6 +32,16 @@ static void after_fork_in_child() {
   has_lost_its_team = true;
 }
 static const int parallel_atfork_registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
+
+static const char* const kHelperName = "pt_parallel_for";
+
+// Names this thread, which OpenMP has made and keeps, at its first part.
+[[maybe_unused]] static void name_helper() {
+  static thread_local bool is_named = false;
+  if (!std::exchange(is_named, true)) {
+    c10::setThreadName(kHelperName);
+  }
+}
 
 static int default_num_threads() {
 #ifdef _OPENMP
@@ -55,7 +67,10 @@ static void run_on_new_threads(int64_t parts, c10::function_ref<void(int64_t)> r
   int64_t part = 1;
   try {
     for (; part < parts; part++) {
-      threads.emplace_back([run, part] { run(part); });
+      threads.emplace_back([run, part] {
+        c10::setThreadName(kHelperName);
+        run(part);
+      });
     }
   } catch (const std::system_error&) {
     // The system gives no more threads, so this thread does the rest.
@@ -72,6 +87,11 @@ static void run_on_new_threads(int64_t parts, c10::function_ref<void(int64_t)> r
 static void run_on_team(int64_t parts, c10::function_ref<void(int64_t)> run) {
 #pragma omp parallel for num_threads(static_cast<int>(parts)) schedule(static, 1)
   for (int64_t part = 0; part < parts; part++) {
+#ifdef _OPENMP
+    if (omp_get_thread_num() != 0) { // 0 is the thread that called
+      name_helper();
+    }
+#endif
     run(part);
   }
 }

@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/TensorIterator.h
 //
-// What every elementwise and reduction kernel shares: TensorIterator turns operands of any shape, stride and dtype into
-// a loop over pointers. Left out: named dimensions, splitting for 32-bit indexing, vectorized reductions over several
-// outputs.
+// TensorIterator turns operands of any shape, stride and dtype into a loop over pointers; every elementwise and
+// reduction kernel runs over one. Left out: named dimensions, splitting for 32-bit indexing, vectorized reductions over
+// several outputs.
 //
 // build() takes these steps, each in a member function:
 //   check_mem_overlaps, compute_shape (broadcast), compute_types (promote), then either fast_set_up, or

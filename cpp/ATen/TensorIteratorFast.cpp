@@ -70,9 +70,9 @@ static bool has_usual_strides(const Tensor& t) {
   return true;
 }
 
-// For inputs that are broadcast along leading dimensions (a bias that is added to rows): returns the number of elements
-// of the smaller inputs, which consist of the last dimensions of `shape`. Returns 0 if an input has another form, if
-// the smaller inputs differ in length, or if a stride is not row-major. Strides of dimensions of size 1 count too,
+// Returns the number of elements of the smaller inputs, if these inputs are broadcast along leading dimensions, as a
+// bias that is added to rows: their sizes are the last dimensions of `shape`. Returns 0 if an input has another form,
+// if the smaller inputs differ in length, or if a stride is not row-major. Strides of dimensions of size 1 count too,
 // because the general way would lay out the result by them.
 static int64_t length_of_rows(const SmallVector<const Tensor*, 4>& inputs, IntArrayRef shape) {
   int64_t length = 0;

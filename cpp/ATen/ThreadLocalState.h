@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/ThreadLocalState.h
 //
 // The modes that a thread has set for its ops, copied so that another thread can continue its work. Left out: the debug
-// info and the recorded callbacks of the profiler, which start anew on each thread.
+// info and the recorded callbacks of the profiler, which start again on each thread.
 //
 // Note [Thread-local state]
 // Problem: modes (no_grad, vmap, saved tensor hooks, torch_function, ...) belong to a thread. Each is a thread_local

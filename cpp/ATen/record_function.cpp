@@ -39,8 +39,8 @@ std::shared_ptr<Recording> current_recording() {
   return std::atomic_load(&current);
 }
 
-// Of the calling thread, and of the threads to which its backward passes move. So no other thread can take an observer
-// away while it is called.
+// The observer of the calling thread, which the threads share that run its backward passes. So no other thread can take
+// an observer away while it is called.
 thread_local std::shared_ptr<OpObserver> op_observer;
 
 std::shared_ptr<OpObserver> get_op_observer() {

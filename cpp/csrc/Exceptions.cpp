@@ -1,10 +1,13 @@
 // Mirrors: torch/csrc/Exceptions.cpp
 #include <csrc/Exceptions.h>
 
+#include <csrc/distributed/c10d/exception.h>
 #include <csrc/python_gil.h>
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
+#include <dlfcn.h>
 #include <new>
 
 namespace reftorch::torch {
@@ -56,11 +59,17 @@ void throw_python_error() {
 
 static PyObject* THPException_LinAlgError;
 static PyObject* THPException_OutOfMemoryError;
+static PyObject* THPException_DistError;
+static PyObject* THPException_DistBackendError;
+static PyObject* THPException_DistNetworkError;
+static PyObject* THPException_DistStoreError;
+static PyObject* THPException_DistQueueEmptyError;
 
-static void warn_in_python(const std::string& msg) {
+static void warn_in_python(const std::string& msg, bool once) {
   GilAcquire gil;
-  PyObject* module = PyImport_ImportModule("reftorch._warnings");
-  PyObject* warned = module == nullptr ? nullptr : PyObject_CallMethod(module, "warn", "s", msg.c_str());
+  PyObject* module = PyImport_ImportModule(once ? "reftorch._utils" : "reftorch._warnings");
+  const char* function = once ? "_warn_once" : "warn";
+  PyObject* warned = module == nullptr ? nullptr : PyObject_CallMethod(module, function, "s", msg.c_str());
   Py_XDECREF(module);
   if (warned == nullptr) { // a filter turned the warning into an error
     throw_python_error();
@@ -68,21 +77,55 @@ static void warn_in_python(const std::string& msg) {
   Py_DECREF(warned);
 }
 
-void initExceptions(PyObject* module) {
-  c10::set_warning_handler(&warn_in_python);
-  THPException_LinAlgError =
-      PyErr_NewExceptionWithDoc("reftorch._C._LinAlgError",
-                                "A matrix has no inverse, no factor or no solution, or the algorithm did not converge.",
-                                PyExc_RuntimeError, nullptr);
-  if (THPException_LinAlgError == nullptr ||
-      PyObject_SetAttrString(module, "_LinAlgError", THPException_LinAlgError) < 0) {
+// Makes the class `full_name`, and adds the class to the module as `attribute`.
+static PyObject* add_exception(PyObject* module, const char* attribute, const char* full_name, const char* doc,
+                               PyObject* base) {
+  PyObject* type = PyErr_NewExceptionWithDoc(full_name, doc, base, nullptr);
+  if (type == nullptr || PyObject_SetAttrString(module, attribute, type) < 0) {
     throw_python_error();
   }
-  THPException_OutOfMemoryError = PyErr_NewExceptionWithDoc(
-      "reftorch.OutOfMemoryError", "A device has not enough memory for a tensor.", PyExc_RuntimeError, nullptr);
-  if (THPException_OutOfMemoryError == nullptr ||
-      PyObject_SetAttrString(module, "OutOfMemoryError", THPException_OutOfMemoryError) < 0) {
-    throw_python_error();
+  return type;
+}
+
+void initExceptions(PyObject* module) {
+  c10::set_warning_handler(&warn_in_python);
+  THPException_LinAlgError = add_exception(
+      module, "_LinAlgError", "reftorch._C._LinAlgError",
+      "A matrix has no inverse, no factor or no solution, or the algorithm did not converge.", PyExc_RuntimeError);
+  THPException_OutOfMemoryError = add_exception(module, "OutOfMemoryError", "reftorch.OutOfMemoryError",
+                                                "A device has not enough memory for a tensor.", PyExc_RuntimeError);
+  THPException_DistError = add_exception(module, "_DistError", "reftorch.distributed.DistError",
+                                         "Something failed in torch.distributed.", PyExc_RuntimeError);
+  THPException_DistBackendError = add_exception(module, "_DistBackendError", "reftorch.distributed.DistBackendError",
+                                                "An operation of a process group failed.", THPException_DistError);
+  THPException_DistNetworkError = add_exception(module, "_DistNetworkError", "reftorch.distributed.DistNetworkError",
+                                                "A connection to another process failed.", THPException_DistError);
+  THPException_DistStoreError = add_exception(module, "_DistStoreError", "reftorch.distributed.DistStoreError",
+                                              "A store failed, or a key did not come in time.", THPException_DistError);
+  THPException_DistQueueEmptyError =
+      add_exception(module, "_DistQueueEmptyError", "reftorch.distributed.QueueEmptyError",
+                    "A queue in a store is empty.", THPException_DistStoreError);
+}
+
+// Returns the message of an error, with the names of its C++ frames if the environment asks for them. The names are
+// those that Python finds in the debug information; without them, the message is the error's alone.
+static std::string described(const c10::Error& error) {
+  if (error.frames().empty()) {
+    return error.msg();
+  }
+  try {
+    std::vector<std::pair<std::string, size_t>> frames; // a library, and an offset into it
+    for (void* frame : error.frames()) {
+      Dl_info info;
+      if (dladdr(frame, &info) != 0 && info.dli_fname != nullptr) {
+        // A return address points behind the call, so that its line may be the next one.
+        frames.emplace_back(info.dli_fname, static_cast<char*>(frame) - static_cast<char*>(info.dli_fbase) - 1);
+      }
+    }
+    const auto text = pybind11::module_::import("reftorch.debug.core.cpp_stacktraces").attr("text")(frames);
+    return error.msg() + text.cast<std::string>();
+  } catch (const std::exception&) {
+    return error.msg();
   }
 }
 
@@ -96,17 +139,29 @@ void translate_current_exception() {
   } catch (pybind11::builtin_exception& e) {
     e.set_error();
   } catch (const c10::IndexError& e) {
-    PyErr_SetString(PyExc_IndexError, e.what());
+    PyErr_SetString(PyExc_IndexError, described(e).c_str());
   } catch (const c10::ValueError& e) {
-    PyErr_SetString(PyExc_ValueError, e.what());
+    PyErr_SetString(PyExc_ValueError, described(e).c_str());
   } catch (const c10::TypeError& e) {
-    PyErr_SetString(PyExc_TypeError, e.what());
+    PyErr_SetString(PyExc_TypeError, described(e).c_str());
   } catch (const c10::LinAlgError& e) {
-    PyErr_SetString(THPException_LinAlgError, e.what());
+    PyErr_SetString(THPException_LinAlgError, described(e).c_str());
   } catch (const c10::OutOfMemoryError& e) {
-    PyErr_SetString(THPException_OutOfMemoryError, e.what());
+    PyErr_SetString(THPException_OutOfMemoryError, described(e).c_str());
+  } catch (const c10d::DistQueueEmptyError& e) {
+    PyErr_SetString(THPException_DistQueueEmptyError, described(e).c_str());
+  } catch (const c10d::DistStoreError& e) {
+    PyErr_SetString(THPException_DistStoreError, described(e).c_str());
+  } catch (const c10d::DistNetworkError& e) {
+    PyErr_SetString(THPException_DistNetworkError, described(e).c_str());
+  } catch (const c10d::DistBackendError& e) {
+    PyErr_SetString(THPException_DistBackendError, described(e).c_str());
+  } catch (const c10d::DistError& e) {
+    PyErr_SetString(THPException_DistError, described(e).c_str());
   } catch (const c10::NotImplementedError& e) {
-    PyErr_SetString(PyExc_NotImplementedError, e.what());
+    PyErr_SetString(PyExc_NotImplementedError, described(e).c_str());
+  } catch (const c10::Error& e) {
+    PyErr_SetString(PyExc_RuntimeError, described(e).c_str());
   } catch (const std::bad_alloc& e) {
     PyErr_SetString(PyExc_MemoryError, e.what());
   } catch (const std::exception& e) {

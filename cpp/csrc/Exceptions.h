@@ -38,8 +38,8 @@ class python_error final : public std::exception {
 // Throws the current Python error as a python_error.
 [[noreturn]] void throw_python_error();
 
-// Adds the exception classes _LinAlgError and OutOfMemoryError, which derive from RuntimeError, to the module. Sends
-// C++ warnings to reftorch._warnings.
+// Adds the exception classes _LinAlgError, OutOfMemoryError and those of torch.distributed, which derive from
+// RuntimeError, to the module. Sends C++ warnings to reftorch._warnings.
 void initExceptions(PyObject* module);
 
 // Sets the Python error that corresponds to the C++ exception being handled. Call this function in a catch block, with

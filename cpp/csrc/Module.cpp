@@ -10,6 +10,7 @@
 #include <csrc/autograd/variable.h>
 #include <csrc/cuda/python_cuda.h>
 #include <csrc/debug/python_debug.h>
+#include <csrc/distributed/c10d/init.h>
 #include <csrc/functorch/python_functorch.h>
 #include <csrc/python_dispatch.h>
 #include <csrc/python_dlpack.h>
@@ -22,6 +23,7 @@
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
 #include <csrc/utils/python_dispatch.h>
+#include <csrc/utils/python_instances.h>
 #include <csrc/utils/python_library.h>
 #include <csrc/utils/python_other_library.h>
 
@@ -64,7 +66,7 @@ static py::list all_op_schemas(const std::string& ns) {
     op["function"] = (entry->variants & at::variants::FUNCTION) != 0;
     op["method"] = (entry->variants & at::variants::METHOD) != 0;
     op["nn"] = (entry->variants & at::variants::NN) != 0;
-    op["composite"] = entry->is_composite;
+    op["composite"] = entry->is_composite.load();
     op["alias_of"] =
         entry->alias_of != nullptr ? py::object(py::str(entry->alias_of->schema.operator_name())) : py::none();
     op["functional"] =
@@ -113,6 +115,12 @@ static void init_context(py::module_& m) {
     TORCH_CHECK(PyBool_Check(mode.ptr()), "expected a bool, but got ", Py_TYPE(mode.ptr())->tp_name);
     context.setDeterministicFillUninitializedMemory(mode.ptr() == Py_True);
   });
+  m.def("_get_flash_sdp_enabled", [&context] { return context.userEnabledFlashSDP(); });
+  m.def("_set_sdp_use_flash",
+        [&context](const py::object& on) { context.setSDPUseFlash(unpack_bool(on, "_set_sdp_use_flash", "on")); });
+  m.def("_get_math_sdp_enabled", [&context] { return context.userEnabledMathSDP(); });
+  m.def("_set_sdp_use_math",
+        [&context](const py::object& on) { context.setSDPUseMath(unpack_bool(on, "_set_sdp_use_math", "on")); });
   m.def(
       "set_flush_denormal",
       [&context](const py::object& mode) {
@@ -146,6 +154,8 @@ static void init_autocast(py::module_& m) {
   m.def("_set_autocast_dtype", [](const std::string& device, const py::object& dtype) {
     autocast::set_autocast_dtype(c10::Device(device).type(), unpack_dtype(dtype));
   });
+  m.def("_log_api_usage_once", [](const std::string&) {}); // nothing is counted; libraries call it in constructors
+  m.def("_get_tracing_state", [] { return py::none(); });  // nothing traces
   m.def("_is_autocast_cache_enabled", &autocast::is_autocast_cache_enabled);
   m.def("_set_autocast_cache_enabled", &autocast::set_autocast_cache_enabled);
   m.def("_autocast_increment_nesting", &autocast::increment_nesting);
@@ -273,4 +283,6 @@ PYBIND11_MODULE(_C, m) {
   initDispatchBindings(m.ptr());
   initLibraries(m.ptr());
   debug::init_debug_bindings(m.ptr());
+  reftorch::c10d::initC10d(m.ptr());
+  initInstances(m.ptr());
 }

@@ -199,8 +199,8 @@ static c10::Device parse_device(PyObject* obj) {
     return c10::Device(unpack_string(obj));
   }
   const int64_t index = unpack_int(obj);
-  TORCH_CHECK(index >= 0 && index < 128, "Device index must not be negative");
-  return c10::Device(*at::getAccelerator(/*checked=*/true), static_cast<c10::DeviceIndex>(index));
+  TORCH_CHECK(index >= 0, "Device index must not be negative");
+  return c10::Device(*at::getAccelerator(/*checked=*/true), checked_device_index(index));
 }
 
 // Returns the device that an argument names. If the device is a GPU, starts CUDA first, in Python; in a build without

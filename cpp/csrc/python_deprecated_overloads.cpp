@@ -8,8 +8,8 @@
 
 namespace reftorch::torch {
 
-// The old order of one op: the number of its tensors, and the factors that could stand among them. A factor never stood
-// last, and stood first only if `may_be_first`.
+// The old order of the arguments of one op: the number of tensors, and the factors that a caller could pass among them.
+// A factor was never the last argument, and the first one only if `may_be_first`.
 struct OldOrder {
   Py_ssize_t tensors;
   std::vector<const char*> factors;

@@ -246,7 +246,7 @@ static int op_set_doc(PyObject* self, PyObject* doc, void*) {
 }
 
 static PyObject* op_get_module(PyObject*, void*) {
-  return PyUnicode_FromString("reftorch");
+  return PyUnicode_FromString(library_name().c_str());
 }
 
 // Returns the operator names, in the order in which the packet tries them.
@@ -322,8 +322,8 @@ static PyTypeObject* make_op_type(const char* name, bool is_method) {
                                     {Py_tp_members, op_members},
                                     {Py_tp_descr_get, reinterpret_cast<void*>(op_descr_get)},
                                     {0, nullptr}};
-  const unsigned flags =
-      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | (is_method ? Py_TPFLAGS_METHOD_DESCRIPTOR : 0);
+  const unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_VECTORCALL |
+                         (is_method ? Py_TPFLAGS_METHOD_DESCRIPTOR : 0);
   PyType_Spec spec = {name, sizeof(OpOverloadPacket), 0, flags, slots.data()};
   PyObject* type = PyType_FromSpec(&spec);
   if (type == nullptr) {

@@ -14,8 +14,11 @@
 
 #include <ATen/DLConvertor.h>
 #include <ATen/Functions.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <pybind11/pybind11.h>
+
+#include <utility>
 
 namespace py = pybind11;
 
@@ -55,38 +58,54 @@ static void destroy_capsule(PyObject* capsule) {
   }
 }
 
-// Returns whether the caller wants a copy. Throws if copy=False and a copy would be necessary.
-static bool wants_copy(const at::Tensor& t, const py::object& dl_device, const py::object& copy) {
+static c10::Device device_from_numbers(int device_type, int64_t device_id) {
+  if (device_type == at::kDLCPU) {
+    return c10::Device(c10::DeviceType::CPU);
+  }
+  if (device_type != at::kDLCUDA) {
+    PyErr_Format(PyExc_BufferError, "Unsupported device_type: %d", device_type);
+    throw_python_error();
+  }
+  return c10::Device(c10::DeviceType::CUDA, checked_device_index(device_id));
+}
+
+// Returns the tensor to export, on the device that the caller wants, and whether this tensor is a copy. Throws if
+// copy=False and a copy would be necessary.
+static std::pair<at::Tensor, bool> tensor_to_export(at::Tensor t, const py::object& dl_device, const py::object& copy) {
   TORCH_CHECK_TYPE(copy.is_none() || py::isinstance<py::bool_>(copy),
                    "_to_dlpack(): argument 'copy' must be bool, not ", Py_TYPE(copy.ptr())->tp_name);
   TORCH_CHECK_TYPE(dl_device.is_none() || (PyTuple_Check(dl_device.ptr()) && PyTuple_GET_SIZE(dl_device.ptr()) == 2),
                    "_to_dlpack(): argument 'dl_device' must be tuple of ints, not ", Py_TYPE(dl_device.ptr())->tp_name);
   if (!dl_device.is_none()) {
     const auto device = py::tuple(dl_device);
-    const int device_type = py::int_(device[0]).cast<int>();
-    const bool same = device_type == at::kDLCPU;
-    if (!same && device_type != at::kDLCUDA) {
-      PyErr_Format(PyExc_BufferError, "Unsupported device_type: %d", device_type);
-      throw_python_error();
+    const c10::Device wanted =
+        device_from_numbers(py::int_(device[0]).cast<int>(), py::int_(device[1]).cast<int64_t>());
+    if (wanted != t.device()) {
+      TORCH_CHECK_VALUE(copy.is_none() || copy.cast<bool>(), "cannot move (i.e. copy=False) tensor from ", t.device(),
+                        " to device type ", std::string(py::str(device[0])), " without copying.");
+      if (wanted.is_cuda()) {
+        c10::impl::getDeviceGuardImpl(wanted.type()); // raises in a build without CUDA
+      }
+      return {at::_to_copy(t, std::nullopt, wanted, /*non_blocking=*/false, at::MemoryFormat::Preserve), true};
     }
-    TORCH_CHECK_VALUE(same || copy.is_none() || copy.cast<bool>(), "cannot move (i.e. copy=False) tensor from ",
-                      t.device(), " to device type ", std::string(py::str(device[0])), " without copying.");
-    TORCH_CHECK(same, "Torch not compiled with CUDA enabled: a tensor can only be exported on the CPU, not on device ",
-                std::string(py::str(device)));
   }
-  return !copy.is_none() && copy.cast<bool>();
+  if (copy.is_none() || !copy.cast<bool>()) {
+    return {std::move(t), false};
+  }
+  const GilReleaseWhenLong gil(t.numel());
+  return {at::clone(t), true};
 }
 
 template <typename Form>
 static py::object to_dlpack(const py::object& data, const py::object& dl_device, const py::object& copy) {
   TORCH_CHECK_TYPE(THPVariable_Check(data.ptr()), "_to_dlpack(): argument 'data' (position 1) must be Tensor, not ",
                    Py_TYPE(data.ptr())->tp_name);
-  at::Tensor t = at::detach(THPVariable_Unpack(data.ptr()));
-  const bool is_copied = wants_copy(t, dl_device, copy);
-  if (is_copied) {
-    const GilReleaseWhenLong gil(t.numel());
-    t = at::clone(t);
+  const at::Tensor& source = THPVariable_Unpack(data.ptr());
+  if (source.device().is_meta()) {
+    PyErr_SetString(PyExc_BufferError, "Cannot pack tensors on meta");
+    throw_python_error();
   }
+  const auto [t, is_copied] = tensor_to_export(at::detach(source), dl_device, copy);
   typename Form::Managed* managed = Form::make(t, is_copied);
   PyObject* capsule = PyCapsule_New(managed, Form::name, destroy_capsule<Form>);
   if (capsule == nullptr) {

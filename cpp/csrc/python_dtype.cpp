@@ -1,7 +1,7 @@
 // Mirrors: torch/csrc/Dtype.cpp, torch/csrc/Device.cpp, torch/csrc/Layout.cpp, torch/csrc/MemoryFormat.cpp, torch/csrc/Size.cpp
 //
-// The Python types that describe a tensor: dtype, device, layout, memory_format and Size. Left out: complex
-// counterparts of dtypes (to_complex), symbolic sizes.
+// The Python types that describe a tensor: dtype, device, layout, memory_format and Size. Left out: symbolic sizes.
+// This file is more than 500 lines long because there are five types, and a table of dtypes that are names only.
 #include <csrc/python_dtype.h>
 
 #include <csrc/Exceptions.h>
@@ -31,7 +31,11 @@ PyObject* getTHPMemoryFormat(c10::MemoryFormat memory_format) {
 
 c10::ScalarType scalar_type_from_python(PyObject* obj) {
   if (THPDtype_Check(obj)) {
-    return reinterpret_cast<THPDtype*>(obj)->scalar_type;
+    const auto* dtype = reinterpret_cast<THPDtype*>(obj);
+    TORCH_CHECK_NOT_IMPLEMENTED(dtype->absent == nullptr, "torch.", dtype->absent->name,
+                                " is only a name here: there are no tensors of this dtype, and no op takes it. Hint: "
+                                "the dtypes are float16, bfloat16, float32, float64, int8 to int64, uint8 and bool");
+    return dtype->scalar_type;
   }
   if (obj == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
     return c10::kDouble;
@@ -66,18 +70,57 @@ static void add_to_module(PyObject* module, const char* name, PyObject* value) {
 static c10::ScalarType dtype_of(PyObject* self) {
   return reinterpret_cast<THPDtype*>(self)->scalar_type;
 }
+static const AbsentDtype* absent(PyObject* self) {
+  return reinterpret_cast<THPDtype*>(self)->absent;
+}
+static const char* name_of(PyObject* self) {
+  return absent(self) != nullptr ? absent(self)->name : c10::dtypeName(dtype_of(self));
+}
 static PyObject* dtype_repr(PyObject* self) {
-  return PyUnicode_FromFormat("torch.%s", c10::dtypeName(dtype_of(self)));
+  return PyUnicode_FromFormat("torch.%s", name_of(self));
 }
 // Pickles the dtype as the name of an attribute of the reftorch module.
 static PyObject* dtype_reduce(PyObject* self, PyObject*) {
-  return PyUnicode_FromString(c10::dtypeName(dtype_of(self)));
+  return PyUnicode_FromString(name_of(self));
+}
+static PyObject* attribute_of_module(const char* name) {
+  PyObject* module = PyImport_ImportModule("reftorch._C");
+  PyObject* found = module != nullptr ? PyObject_GetAttrString(module, name) : nullptr;
+  Py_XDECREF(module);
+  return found;
 }
 static PyObject* dtype_to_real(PyObject* self, PyObject*) {
-  return Py_NewRef(self);
+  const AbsentDtype* dtype = absent(self);
+  return dtype != nullptr && dtype->real != nullptr ? attribute_of_module(dtype->real) : Py_NewRef(self);
+}
+static PyObject* dtype_to_complex(PyObject* self, PyObject*) {
+  const std::string name = name_of(self);
+  if (name.substr(0, 7) == "complex") {
+    return Py_NewRef(self);
+  }
+  const char* found = name == "float64"                         ? "complex128"
+                      : name == "float32" || name == "bfloat16" ? "complex64"
+                      : name == "float16"                       ? "complex32"
+                                                                : nullptr;
+  if (found == nullptr) {
+    return PyErr_Format(PyExc_RuntimeError, "torch.%s has no complex dtype", name.c_str());
+  }
+  return attribute_of_module(found);
+}
+static PyObject* dtype_is_signed(PyObject* self, void*) {
+  if (absent(self) == nullptr) {
+    return PyBool_FromLong(c10::isSignedType(dtype_of(self)));
+  }
+  if (absent(self)->kind == '-') {
+    return PyErr_Format(PyExc_RuntimeError, "torch.%s does not say whether it is signed", name_of(self));
+  }
+  return PyBool_FromLong(absent(self)->kind != 'u' && name_of(self) != std::string("float8_e8m0fnu"));
 }
 // Returns the kind and the number of bits; bool, which takes a byte, is b8.
 static PyObject* dtype_abbr(PyObject* self, void*) {
+  if (absent(self) != nullptr) {
+    return PyUnicode_FromString(absent(self)->abbr);
+  }
   const c10::ScalarType type = dtype_of(self);
   const char* kind = type == c10::kBool          ? "b"
                      : type == c10::kBFloat16    ? "bf"
@@ -86,27 +129,72 @@ static PyObject* dtype_abbr(PyObject* self, void*) {
                                                  : "u";
   return PyUnicode_FromFormat("%s%d", kind, static_cast<int>(8 * c10::elementSize(type)));
 }
-static PyMethodDef dtype_methods[] = {{"to_real", dtype_to_real, METH_NOARGS,
-                                       "to_real($self, /)\n--\n\nReturn the dtype of the real parts, which is this "
-                                       "dtype, because there are no complex ones."},
-                                      {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
-                                      {}};
+static PyMethodDef dtype_methods[] = {
+    {"to_real", dtype_to_real, METH_NOARGS, "to_real($self, /)\n--\n\nReturn the dtype of the real parts."},
+    {"to_complex", dtype_to_complex, METH_NOARGS,
+     "to_complex($self, /)\n--\n\nReturn the complex dtype with such real parts."},
+    {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
+    {}};
 static PyGetSetDef dtype_properties[] = {
-    {"is_floating_point", [](PyObject* s, void*) { return PyBool_FromLong(c10::isFloatingType(dtype_of(s))); }, nullptr,
-     "Whether the dtype is float16, bfloat16, float32 or float64.", nullptr},
-    {"is_complex", [](PyObject*, void*) { return PyBool_FromLong(0); }, nullptr,
-     "Always False, because there are no complex dtypes.", nullptr},
-    {"is_signed", [](PyObject* s, void*) { return PyBool_FromLong(c10::isSignedType(dtype_of(s))); }, nullptr,
-     "Whether the dtype is signed: False for uint8 and bool.", nullptr},
+    {"is_floating_point",
+     [](PyObject* s, void*) {
+       return PyBool_FromLong(absent(s) != nullptr ? absent(s)->kind == 'f' : c10::isFloatingType(dtype_of(s)));
+     },
+     nullptr, "Whether the dtype is float16, bfloat16, float32 or float64, or another kind of float.", nullptr},
+    {"is_complex", [](PyObject* s, void*) { return PyBool_FromLong(absent(s) != nullptr && absent(s)->kind == 'c'); },
+     nullptr, "Whether the dtype is complex. No tensor has such a dtype here.", nullptr},
+    {"is_signed", dtype_is_signed, nullptr, "Whether the dtype is signed: False for uint8 and bool.", nullptr},
     {"abbr", dtype_abbr, nullptr, "A short name, such as f32 and i64.", nullptr},
-    {"itemsize", [](PyObject* s, void*) { return PyLong_FromSize_t(c10::elementSize(dtype_of(s))); }, nullptr,
-     "The number of bytes per element.", nullptr},
+    {"itemsize",
+     [](PyObject* s, void*) {
+       return PyLong_FromSize_t(absent(s) != nullptr ? absent(s)->itemsize : c10::elementSize(dtype_of(s)));
+     },
+     nullptr, "The number of bytes per element.", nullptr},
     {}};
 
 static const char* kDtypeDoc =
     "The type of a tensor's elements, such as ``torch.float32``. There is one object for each type.\n\n"
     "Example:\n    >>> import reftorch as torch\n    >>> torch.ones(2).dtype, torch.int64.itemsize\n"
     "    (torch.float32, 8)\n\nMirrors torch/csrc/Dtype.cpp.";
+
+static const AbsentDtype kAbsentDtypes[] = {
+    {"complex32", "chalf", "c32", "float16", 'c', 4},
+    {"complex64", "cfloat", "c64", "float32", 'c', 8},
+    {"complex128", "cdouble", "c128", "float64", 'c', 16},
+    {"uint16", nullptr, "u16", nullptr, 'u', 2},
+    {"uint32", nullptr, "u32", nullptr, 'u', 4},
+    {"uint64", nullptr, "u64", nullptr, 'u', 8},
+    {"float8_e4m3fn", nullptr, "f8e4m3fn", nullptr, 'f', 1},
+    {"float8_e4m3fnuz", nullptr, "f8e4m3fnuz", nullptr, 'f', 1},
+    {"float8_e5m2", nullptr, "f8e5m2", nullptr, 'f', 1},
+    {"float8_e5m2fnuz", nullptr, "f8e5m2fnuz", nullptr, 'f', 1},
+    {"float8_e8m0fnu", nullptr, "f8e8m0fnu", nullptr, 'f', 1},
+    {"float4_e2m1fn_x2", nullptr, "f4e2m1fnx2", nullptr, 'f', 1},
+    {"qint8", nullptr, "qint8", nullptr, '-', 1},
+    {"quint8", nullptr, "quint8", nullptr, '-', 1},
+    {"qint32", nullptr, "qint32", nullptr, '-', 4},
+    {"quint4x2", nullptr, "quint4x2", nullptr, '-', 1},
+    {"quint2x4", nullptr, "quint2x4", nullptr, '-', 1},
+    {"bits1x8", nullptr, "b1x8", nullptr, '-', 1},
+    {"bits2x4", nullptr, "b2x4", nullptr, '-', 1},
+    {"bits4x2", nullptr, "b4x2", nullptr, '-', 1},
+    {"bits8", nullptr, "b8x1", nullptr, '-', 1},
+    {"bits16", nullptr, "b16x1", nullptr, '-', 2},
+    {"int1", nullptr, "int1", nullptr, 'i', 1},
+    {"int2", nullptr, "int2", nullptr, 'i', 1},
+    {"int3", nullptr, "int3", nullptr, 'i', 1},
+    {"int4", nullptr, "int4", nullptr, 'i', 1},
+    {"int5", nullptr, "int5", nullptr, 'i', 1},
+    {"int6", nullptr, "int6", nullptr, 'i', 1},
+    {"int7", nullptr, "int7", nullptr, 'i', 1},
+    {"uint1", "bit", "uint1", nullptr, 'u', 1},
+    {"uint2", nullptr, "uint2", nullptr, 'u', 1},
+    {"uint3", nullptr, "uint3", nullptr, 'u', 1},
+    {"uint4", nullptr, "uint4", nullptr, 'u', 1},
+    {"uint5", nullptr, "uint5", nullptr, 'u', 1},
+    {"uint6", nullptr, "uint6", nullptr, 'u', 1},
+    {"uint7", nullptr, "uint7", nullptr, 'u', 1},
+};
 
 static void init_dtype(PyObject* module) {
   PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(kDtypeDoc)},
@@ -136,6 +224,16 @@ static void init_dtype(PyObject* module) {
       add_to_module(module, name, obj);
     }
   }
+  for (const AbsentDtype& absent_dtype : kAbsentDtypes) {
+    PyObject* obj = THPDtypeType->tp_alloc(THPDtypeType, 0);
+    reinterpret_cast<THPDtype*>(obj)->scalar_type = c10::ScalarType::Undefined;
+    reinterpret_cast<THPDtype*>(obj)->absent = &absent_dtype;
+    for (const char* name : {absent_dtype.name, absent_dtype.alias}) {
+      if (name != nullptr) {
+        add_to_module(module, name, obj);
+      }
+    }
+  }
 }
 
 // ---- device
@@ -152,6 +250,12 @@ PyObject* THPDevice_New(c10::Device device) {
   return obj;
 }
 
+c10::DeviceIndex checked_device_index(int64_t index) {
+  constexpr int64_t kMost = std::numeric_limits<c10::DeviceIndex>::max();
+  TORCH_CHECK(index >= -1 && index <= kMost, "Device index must be between 0 and ", kMost, ", but got ", index);
+  return static_cast<c10::DeviceIndex>(index);
+}
+
 static PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   HANDLE_TH_ERRORS
   static const char* keywords[] = {"type", "index", nullptr};
@@ -165,8 +269,11 @@ static PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   }
   if (PyLong_Check(type)) {
     const long i = PyLong_AsLong(type);
-    TORCH_CHECK(i >= 0 && i < 128, "Device index must not be negative");
-    return THPDevice_New(c10::Device(*at::getAccelerator(/*checked=*/true), static_cast<c10::DeviceIndex>(i)));
+    if (i == -1 && PyErr_Occurred()) {
+      return nullptr;
+    }
+    TORCH_CHECK(i >= 0, "Device index must not be negative");
+    return THPDevice_New(c10::Device(*at::getAccelerator(/*checked=*/true), checked_device_index(i)));
   }
   const char* text = PyUnicode_Check(type) ? PyUnicode_AsUTF8(type) : nullptr;
   TORCH_CHECK_TYPE(text != nullptr, "device(): argument 'type' (position 1) must be str, not ", Py_TYPE(type)->tp_name);
@@ -180,8 +287,8 @@ static PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
     if (i == -1 && PyErr_Occurred()) {
       return nullptr;
     }
-    TORCH_CHECK(i >= 0 && i < 128, "Device index must not be negative");
-    device.index_ = static_cast<c10::DeviceIndex>(i);
+    TORCH_CHECK(i >= 0, "Device index must not be negative");
+    device.index_ = checked_device_index(i);
   }
   return THPDevice_New(device);
   END_HANDLE_TH_ERRORS

@@ -59,7 +59,10 @@ static py::object get_state(const at::Generator& g) {
 static void set_state(const at::Generator& g, const py::object& obj) {
   TORCH_CHECK_TYPE(THPVariable_Check(obj.ptr()), "expected a torch.ByteTensor, but got ", Py_TYPE(obj.ptr())->tp_name);
   const at::Tensor& bytes = THPVariable_Unpack(obj.ptr());
-  TORCH_CHECK_TYPE(bytes.scalar_type() == c10::kByte && bytes.is_contiguous(), "RNG state must be a torch.ByteTensor");
+  TORCH_CHECK_TYPE(bytes.scalar_type() == c10::kByte && bytes.device().is_cpu(),
+                   "RNG state must be a torch.ByteTensor on the CPU, but got ", bytes.scalar_type(), " on ",
+                   bytes.device());
+  TORCH_CHECK(bytes.is_contiguous(), "RNG state must be contiguous");
   g.impl_->set_state(*bytes.unsafeGetTensorImpl());
 }
 

@@ -18,6 +18,14 @@
 // long as the GilAcquire exists, no sign releases the GIL again. A loop that makes millions of Python objects needs the
 // GIL all the time. Such a loop counts its steps with a GilYield, which lets other threads run from time to time;
 // during a step, other threads may change every object that they can reach.
+//
+// Note [The end of Python]
+// Problem: when the interpreter ends, other threads may still be inside an op, because daemon threads are not joined.
+// CPython before 3.14 ends such a thread when the thread asks for the GIL: pthread_exit unwinds the stack. Our
+// destructors would then run without the GIL, and those that must not throw abort the process. Trick: such a thread
+// stops, as in Python 3.14, until the process has ended. GilAcquire and GilRelease stop the thread at the place where
+// it asks for the GIL. If Python asks for the GIL itself, in a function that we call, the thread stops at the first
+// destructor that would abort the process.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -28,10 +36,14 @@
 
 namespace reftorch::torch {
 
+// Like PyGILState_Ensure and PyEval_RestoreThread, but see Note [The end of Python].
+C10_API PyGILState_STATE ensure_gil();
+C10_API void restore_thread(PyThreadState* state);
+
 // Takes the GIL on any thread, whether or not the thread holds it already.
 class GilAcquire final {
  public:
-  GilAcquire() : state_(PyGILState_Ensure()) {}
+  GilAcquire() : state_(ensure_gil()) {}
   ~GilAcquire() {
     PyGILState_Release(state_);
   }
@@ -48,7 +60,7 @@ class GilRelease final {
  public:
   GilRelease() : state_(PyEval_SaveThread()) {}
   ~GilRelease() {
-    PyEval_RestoreThread(state_);
+    restore_thread(state_);
   }
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;
@@ -76,7 +88,7 @@ class GilReleaseWhenLong final : private c10::LongWork {
   ~GilReleaseWhenLong() {
     current_ = outer_;
     if (state_ != nullptr) {
-      PyEval_RestoreThread(state_);
+      restore_thread(state_);
     }
   }
 
@@ -109,6 +121,7 @@ class GilYield final {
 // On the main thread, Python's state of that thread, which lives as long as Python does. Null on every other thread.
 // note_main_thread() sets this if the main thread imports the module.
 inline thread_local PyThreadState* main_thread_state = nullptr;
+// Called once, when the module is imported; also prepares for the end of Python.
 void note_main_thread();
 
 // Asks Python, on any thread, whether this thread holds the GIL.

@@ -62,13 +62,24 @@ at::MapAllocator* shared_memory_of(const StorageBase& self) {
   return at::MapAllocator::of(self.storage.storage_impl_->data_ptr_);
 }
 
+// Gives the storage other memory.
+//
+// A storage of our own that cannot be resized has given its address to a numpy array or to another library. These keep
+// the storage alive and go on using the old memory, so the new memory keeps the old one until the storage ends.
+void replace_memory(c10::StorageImpl& impl, c10::DataPtr memory) {
+  if (!impl.resizable_ && impl.allocator_ != nullptr) {
+    at::MapAllocator::of(memory)->keep(std::move(impl.data_ptr_));
+  }
+  impl.data_ptr_ = std::move(memory);
+}
+
 // Moves the bytes into shared memory. All tensors on this storage use the new memory.
 void move_to(const StorageBase& self, c10::DataPtr memory) {
   c10::StorageImpl& impl = *self.storage.storage_impl_;
   if (impl.size_bytes_ > 0) {
     std::memcpy(memory.get(), impl.data_ptr_.get(), impl.size_bytes_);
   }
-  impl.data_ptr_ = std::move(memory);
+  replace_memory(impl, std::move(memory));
   impl.resizable_ = false; // after growing, the other processes would still use the former memory
   c10::add_shared_storage(shared_memory_of(self)->file(), self.storage.storage_impl_);
 }

@@ -8,11 +8,13 @@
 #include <csrc/autograd/python_variable.h>
 #include <csrc/python_dtype.h>
 #include <csrc/utils/object_ptr.h>
+#include <csrc/utils/python_context_manager.h>
 
 #include <ATen/Context.h>
 #include <ATen/DeviceAccelerator.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
+#include <c10/core/AllocatorConfig.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>
@@ -45,7 +47,7 @@ c10::Device unpack_stream_device(const py::object& device) {
     return c10::Device(at::getAccelerator().value_or(c10::kCPU));
   }
   if (py::isinstance<py::int_>(device)) {
-    return c10::Device(*at::getAccelerator(/*checked=*/true), device.cast<c10::DeviceIndex>());
+    return c10::Device(*at::getAccelerator(/*checked=*/true), checked_device_index(device.cast<int64_t>()));
   }
   return c10::Device(std::string(py::str(device)));
 }
@@ -56,9 +58,9 @@ py::object wrap_device(c10::Device device) {
 
 struct PyStream {
   c10::Stream stream;
-  std::vector<std::unique_ptr<c10::StreamGuard>> entered; // one guard for each open `with` block
+  py_context_manager<c10::StreamGuard, c10::Stream> context;
 
-  explicit PyStream(c10::Stream stream_) : stream(stream_) {}
+  explicit PyStream(c10::Stream stream_) : stream(stream_), context(stream_) {}
 };
 
 c10::Stream current_stream(c10::DeviceType type) {
@@ -70,6 +72,16 @@ std::unique_ptr<PyStream> new_stream(const py::object& device, int priority) {
   const c10::Device where = c10::ensure_has_index(unpack_stream_device(device));
   const c10::OptionalDeviceGuard guard(where);
   return std::make_unique<PyStream>(guard_impl(where.type()).getNewStream(where, priority));
+}
+
+std::unique_ptr<PyStream> existing_stream(int64_t stream_id, int64_t device_index, int64_t device_type) {
+  TORCH_CHECK(0 <= device_type && device_type < c10::kNumDeviceTypes, "Stream: expected a device_type from 0 to ",
+              c10::kNumDeviceTypes - 1, ", but got ", device_type);
+  const c10::Device device(static_cast<c10::DeviceType>(device_type), checked_device_index(device_index));
+  const auto& impl = guard_impl(device.type()); // raises for a type that has no streams
+  TORCH_CHECK(0 <= device.index() && device.index() < impl.deviceCount(), "Stream: expected a device_index from 0 to ",
+              static_cast<int>(impl.deviceCount()) - 1, ", but got ", device_index);
+  return std::make_unique<PyStream>(c10::Stream(c10::Stream::UNSAFE, device, stream_id));
 }
 
 std::string stream_repr(const PyStream& self) {
@@ -110,12 +122,8 @@ void init_stream_class(py::module_& m) {
       "Mirrors torch/csrc/Stream.cpp.",
       py::dynamic_attr())
       .def(py::init(&new_stream), py::arg("device") = py::none(), py::kw_only(), py::arg("priority") = 0)
-      .def(py::init([](int64_t stream_id, int device_index, int device_type) { // an existing stream, by its numbers
-             const c10::Device device(static_cast<c10::DeviceType>(device_type),
-                                      static_cast<c10::DeviceIndex>(device_index));
-             return std::make_unique<PyStream>(c10::Stream(c10::Stream::UNSAFE, device, stream_id));
-           }),
-           py::kw_only(), py::arg("stream_id"), py::arg("device_index"), py::arg("device_type"))
+      .def(py::init(&existing_stream), py::kw_only(), py::arg("stream_id"), py::arg("device_index"),
+           py::arg("device_type"))
       .def_property_readonly("device", [](const PyStream& self) { return wrap_device(self.stream.device()); })
       .def_property_readonly("device_type",
                              [](const PyStream& self) { return static_cast<int>(self.stream.device_type()); })
@@ -133,11 +141,10 @@ void init_stream_class(py::module_& m) {
       .def("record_event", &record_event, py::arg("event") = py::none())
       .def("__enter__",
            [](py::object self) {
-             auto& stream = self.cast<PyStream&>();
-             stream.entered.push_back(std::make_unique<c10::StreamGuard>(stream.stream));
+             self.cast<PyStream&>().context.enter();
              return self;
            })
-      .def("__exit__", [](PyStream& self, const py::args&) { self.entered.pop_back(); })
+      .def("__exit__", [](PyStream& self, const py::args&) { self.context.exit(); })
       .def("__eq__",
            [](const PyStream& self, const py::object& other) {
              return py::isinstance<PyStream>(other) && self.stream == other.cast<const PyStream&>().stream;
@@ -183,8 +190,10 @@ void init_event_class(py::module_& m) {
             self.block(stream_or_current(stream, self.device_type()));
           },
           py::arg("stream") = py::none())
-      .def("query", &c10::Event::query, ReleaseGil())
-      .def("synchronize", &c10::Event::synchronize, ReleaseGil())
+      .def(
+          "query", [](const c10::Event& self) { return self.query(); }, ReleaseGil())
+      .def(
+          "synchronize", [](const c10::Event& self) { self.synchronize(); }, ReleaseGil())
       .def("elapsed_time", &c10::Event::elapsedTime, py::arg("end_event"), ReleaseGil())
       .def("__repr__", &event_repr);
 }
@@ -194,16 +203,20 @@ void init_accelerator(py::module_& m) {
     const auto type = at::getAccelerator();
     return type.has_value() ? wrap_device(c10::Device(*type)) : py::none();
   });
+  m.def("_accelerator_setAllocatorSettings",
+        [](const std::string& env) { c10::CachingAllocator::AcceleratorAllocatorConfig::instance().parseArgs(env); });
+  m.def("_accelerator_getAllocatorSettings",
+        [] { return c10::CachingAllocator::AcceleratorAllocatorConfig::instance().last_allocator_settings(); });
   m.def("_accelerator_deviceCount", [] {
     const auto type = at::getAccelerator();
     return type.has_value() ? static_cast<int>(guard_impl(*type).deviceCount()) : 0;
   });
-  m.def("_accelerator_setDeviceIndex", [](int index) {
+  m.def("_accelerator_setDeviceIndex", [](int64_t index) {
     const auto& device = accelerator_impl();
     TORCH_CHECK(index < device.deviceCount(), "invalid device ordinal ", index, ": there are ",
                 static_cast<int>(device.deviceCount()), " devices");
     if (index >= 0) {
-      device.setDevice(c10::Device(device.type(), static_cast<c10::DeviceIndex>(index)));
+      device.setDevice(c10::Device(device.type(), checked_device_index(index)));
     }
   });
   m.def("_accelerator_getDeviceIndex", [] { return static_cast<int>(accelerator_impl().getDevice().index()); });
@@ -215,16 +228,16 @@ void init_accelerator(py::module_& m) {
     device.setDevice(self.stream.device());
     device.exchangeStream(self.stream);
   });
-  m.def("_accelerator_getStream", [](int index) {
+  m.def("_accelerator_getStream", [](int64_t index) {
     const auto& device = accelerator_impl();
     return std::make_unique<PyStream>(
-        device.getStream(c10::ensure_has_index(c10::Device(device.type(), static_cast<c10::DeviceIndex>(index)))));
+        device.getStream(c10::ensure_has_index(c10::Device(device.type(), checked_device_index(index)))));
   });
   m.def(
       "_accelerator_synchronizeDevice",
-      [](int index) {
+      [](int64_t index) {
         const auto& device = accelerator_impl();
-        const auto wanted = c10::ensure_has_index(c10::Device(device.type(), static_cast<c10::DeviceIndex>(index)));
+        const auto wanted = c10::ensure_has_index(c10::Device(device.type(), checked_device_index(index)));
         device.synchronizeDevice(wanted.index());
       },
       ReleaseGil());

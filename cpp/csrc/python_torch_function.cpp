@@ -6,6 +6,7 @@
 #include <csrc/python_gil.h>
 #include <csrc/python_thread_local_state.h>
 #include <csrc/utils/object_ptr.h>
+#include <csrc/utils/python_context_manager.h>
 #include <csrc/utils/python_other_library.h>
 
 #include <ATen/ThreadLocalState.h>
@@ -177,8 +178,9 @@ void check_mode_is_no_class(PyObject* mode, PyObject* name) {
 static void warn_of_plain_method(PyObject* obj) {
   PyObject* attribute = _PyType_Lookup(Py_TYPE(obj), torch_function_name);
   if (attribute != nullptr && PyFunction_Check(attribute)) {
-    TORCH_WARN("Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, ",
-               "please define it as a classmethod.");
+    TORCH_WARN_ONCE(
+        "Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, ",
+        "please define it as a classmethod.");
   }
 }
 
@@ -399,29 +401,17 @@ static PyObject* disabled_torch_function_impl(PyObject*, PyObject* all) {
   END_HANDLE_TH_ERRORS
 }
 
-// The context managers _C.DisableTorchFunctionSubclass, _C.DisableTorchFunction and _C._EnableTorchFunction. `still`
-// says which overrides are called inside the block.
+// The guard of the context managers _C.DisableTorchFunctionSubclass, _C.DisableTorchFunction and
+// _C._EnableTorchFunction. `still` says which overrides are called inside the block. An override that is off stays off,
+// except under All, which exists to turn overrides on again.
 template <Enabled still>
-struct DisableContext {
-  std::vector<Enabled> saved;
-  void enter() {
-    saved.push_back(torch_function_state.enabled);
-    // An override that is off stays off, except under All, which exists to turn overrides on again.
-    torch_function_state.enabled = still == Enabled::All ? still : std::max(still, torch_function_state.enabled);
-  }
-  void exit() {
-    torch_function_state.enabled = saved.back();
-    saved.pop_back();
-  }
+struct DisableGuard {
+  DisableTorchFunction guard{still == Enabled::All ? still : std::max(still, torch_function_state.enabled)};
 };
 
 template <Enabled still>
 static void bind_disable_context(py::module_& m, const char* name, const char* doc) {
-  using Context = DisableContext<still>;
-  py::class_<Context>(m, name, doc)
-      .def(py::init<>())
-      .def("__enter__", [](Context& self) { self.enter(); })
-      .def("__exit__", [](Context& self, const py::args&) { self.exit(); });
+  bind_context_manager<py_context_manager<DisableGuard<still>>>(m, name, doc).def(py::init<>());
 }
 
 static py::list overloaded_args(const py::iterable& args) {

@@ -17,6 +17,7 @@
 #include <csrc/python_dispatch.h>
 #include <csrc/utils/python_arg_parser.h>
 
+#include <cstring>
 #include <initializer_list>
 #include <iterator>
 #include <utility>
@@ -111,11 +112,17 @@ PyGetSetDef overridable(const PyGetSetDef& def);
 // `args` is this argument. Otherwise `args` is a tuple or null.
 PyObject* call_override_of_method(const PyMethodDef& def, PyObject* self, PyObject* args, PyObject* kwargs);
 
+// Returns whether a method calls no override: static and private methods, and as_subclass, whose result the default
+// __torch_function__ would convert back to the class of `self`.
+inline bool is_never_overridden(const PyMethodDef& def) {
+  return def.ml_name == nullptr || (def.ml_name[0] == '_' && def.ml_name[1] != '_') ||
+         (def.ml_flags & METH_STATIC) != 0 || std::strcmp(def.ml_name, "as_subclass") == 0;
+}
+
 template <const auto& defs, size_t i>
 PyMethodDef overridable_method() {
   PyMethodDef def = defs[i];
-  const bool is_private = def.ml_name == nullptr || (def.ml_name[0] == '_' && def.ml_name[1] != '_');
-  if (is_private || (def.ml_flags & METH_STATIC) != 0) {
+  if (is_never_overridden(def)) {
     return def;
   }
   if ((def.ml_flags & METH_KEYWORDS) != 0) {

@@ -18,12 +18,15 @@ Mirrors: nothing in PyTorch: it has no other library to be compared with.
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
+
+from reftorch._places import called, in_torch
 
 __all__ = ["TABLE", "Row", "getattr_of", "install", "missing", "rows"]
 
@@ -60,7 +63,7 @@ def missing(module: str, name: str) -> str | None:
         >>> print(missing("reftorch", "onnx"))  # doctest: +ELLIPSIS
         not in reftorch: torch.onnx (PyTorch: torch/onnx); ...; see the table reftorch/_api/names.csv
     """
-    place = "torch" + module.removeprefix("reftorch")
+    place = in_torch(module, name)[0]
     row = rows().get((place, name))
     if row is None or row.state in ("there", "partly"):
         return None
@@ -68,13 +71,21 @@ def missing(module: str, name: str) -> str | None:
     return f"not in reftorch: {place}.{name}{file}; {row.reason}; see the table reftorch/_api/names.csv"
 
 
-def getattr_of(module: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module: an AttributeError that says whether PyTorch has the name."""
+def getattr_of(module: str, lazy: Sequence[str] = ()) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a module: an AttributeError that says whether PyTorch has the name.
+
+    Args:
+        module: the name of the module.
+        lazy: its submodules that are imported at their first use, because most programs use none of them.
+    """
 
     def __getattr__(name: str) -> Any:
-        message = f"module '{module}' has no attribute '{name}'"
+        if name in lazy:
+            return importlib.import_module(f"{module}.{name}")
+        owner = sys.modules.get(module)
+        message = f"module '{owner.__name__ if owner else module}' has no attribute '{name}'"
         why = None if name.startswith("_") else missing(module, name)
-        raise AttributeError(f"{message}: {why}" if why else message, name=name, obj=sys.modules.get(module))
+        raise AttributeError(f"{message}: {why}" if why else message, name=name, obj=owner)
 
     return __getattr__
 
@@ -89,7 +100,8 @@ class _MissingNames:
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if not name.startswith("reftorch."):
+        package = name.partition(".")[0]
+        if package not in ("reftorch", called()):
             return None
         module, _, last = name.rpartition(".")
         callers: list[str] = []
@@ -100,6 +112,8 @@ class _MissingNames:
         if last.startswith("_") or "_find_and_load_unlocked" not in callers:
             return None
         why = missing(module, last)
+        if why is None and package == "torch" and "_handle_fromlist" not in callers:
+            why = "reftorch, which stands for torch in this process, does not have it"
         if why is None:
             return None
         if "_handle_fromlist" in callers:
@@ -117,6 +131,8 @@ def install() -> None:
     """Let a missing attribute of a module, and a failed import from reftorch, say what the table says."""
     for name in _MODULES:
         module = sys.modules[f"reftorch.{name}"]
-        vars(module).setdefault("__getattr__", getattr_of(module.__name__))
+        place = "_missing" if "_parts" in vars(module) else "__getattr__"  # see _places.split
+        if vars(module).get(place) is None:
+            vars(module)[place] = getattr_of(module.__name__, ("attention",) if name == "nn" else ())
     if not any(finder is _MissingNames for finder in sys.meta_path):
         sys.meta_path.append(_MissingNames)

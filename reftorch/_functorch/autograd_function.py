@@ -238,9 +238,9 @@ def _under_vmap(function: Any, args: tuple[Any, ...], level: int, info: VmapInfo
     has_rule = _overridden(function, "vmap")
     if function.generate_vmap_rule and has_rule:
         raise RuntimeError(
-            f"You tried to vmap over {function.__name__}, but it has both generate_vmap_rule=True and an overriden "
-            "vmap staticmethod. Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid "
-            "ambiguity."
+            f"You tried to vmap over {function.__name__}, but it has both generate_vmap_rule=True and an overridden "
+            "vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to "
+            "avoid ambiguity."
         )
     if function.generate_vmap_rule:
         outputs = _functorch._call_below(lambda: custom_function_call(_of_batch(function, dims, info), values))

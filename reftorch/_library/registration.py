@@ -18,6 +18,7 @@ from typing import Any
 
 from reftorch import _C, _ops
 from reftorch._ops import FunctionSchema, OpOverload
+from reftorch._overload_names import qualified_in_cpp
 
 __all__ = ["Library", "fallthrough_kernel", "lookup_op", "parse_namespace"]
 
@@ -28,6 +29,8 @@ _defs: set[str] = set()
 _fake_impls: dict[str, Callable[..., Any]] = {}
 
 _RESERVED_NAMESPACES = ("prim",)
+# The namespaces whose ops C++ defines, and one that is taken in PyTorch.
+_DEFINED_IN_CPP = ("aten", "prims")
 
 
 def fallthrough_kernel() -> None:
@@ -140,6 +143,13 @@ class Library:
         if ns in _RESERVED_NAMESPACES and kind in ("DEF", "FRAGMENT"):
             raise ValueError(f"{ns} is a reserved namespace. Please try creating a library with another name.")
         frame = sys._getframe(1)
+        if kind == "DEF" and ns in _DEFINED_IN_CPP:
+            raise RuntimeError(
+                f"Only a single TORCH_LIBRARY can be used to register the namespace {ns}; please put all of your "
+                "definitions in a single TORCH_LIBRARY block. C++ defines this namespace. Hint: a library of kind "
+                '"FRAGMENT" adds ops to it, and one of kind "IMPL" kernels. Latest registration of TORCH_LIBRARY was '
+                f"registered at {frame.f_code.co_filename}:{frame.f_lineno}"
+            )
         self.m: Any = _C._dispatch_library(kind, ns, dispatch_key, frame.f_code.co_filename, frame.f_lineno)
         self.ns = ns
         self.kind = kind
@@ -246,7 +256,10 @@ class Library:
                 f"behavior for {dispatch_key} dispatch key and {self.ns} namespace."
             )
         self._check_alive()
-        self.m.impl(name, dispatch_key or "CompositeImplicitAutograd", fn, with_keyset)
+        here = qualified_in_cpp(name if "::" in name else f"{self.ns}::{name}")
+        self.m.impl(
+            here if "::" in name else here.split("::")[-1], dispatch_key or "CompositeImplicitAutograd", fn, with_keyset
+        )
         _impls.add(key)
         self._op_impls.add(key)
 

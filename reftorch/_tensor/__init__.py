@@ -11,13 +11,13 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reftorch import _C, autograd
+from reftorch import _C, _places, autograd
 from reftorch._tensor.interchange import _TensorInterchange
 from reftorch._tensor.linalg import _TensorLinalg
 from reftorch._tensor.queries import _TensorQueries
-from reftorch._tensor.types import TYPES, tensortype
+from reftorch._tensor.types import tensortype, type_named
 from reftorch._torch_function import handle_torch_function, has_torch_function_unary, make_overridable
-from reftorch._utils import typename
+from reftorch._utils import _warn_once, typename
 from reftorch._warnings import warn
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         if self.dim() == 0:
             warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
         elif self.dim() != 2:
-            warn(
+            _warn_once(
                 "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it "
                 "will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
                 "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
@@ -402,6 +402,8 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         Raises:
             AssertionError: the build has no CUDA.
         """
+        if device is not None and not isinstance(device, int) and _C.device(device).type != "cuda":
+            raise RuntimeError(f"Invalid device, must be cuda device: x.cuda() got {_C.device(device)}")
         return self.to("cuda" if device is None else device, non_blocking=non_blocking)
 
     def type(self, dtype: Any = None, non_blocking: _bool = False) -> Any:
@@ -427,15 +429,15 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         if dtype is None:
             return typename(self)
         if isinstance(dtype, str):
-            name = dtype.removeprefix("torch.")
-            if name == dtype or name not in TYPES:
+            named = type_named(dtype)
+            if named is None:
                 raise ValueError(f"invalid type: '{dtype}'")
-            dtype = TYPES[name]
+            dtype = named
         if isinstance(dtype, tensortype):
-            dtype = dtype.dtype
-        elif isinstance(dtype, builtins.type):
+            return self.to(dtype.device, dtype.dtype)
+        if isinstance(dtype, builtins.type):
             raise ValueError(f"invalid type: '{dtype.__name__}'")
-        elif not isinstance(dtype, _C.dtype):
+        if not isinstance(dtype, _C.dtype):
             raise TypeError(f"dtype must be a type, str, or dtype object{_C._other_library_hint(dtype)}")
         return self.to(dtype)
 
@@ -469,10 +471,12 @@ def _is_function_of_torch(func: Callable[..., Any]) -> bool:
     """Whether PyTorch calls this library: its functions know a class of tensors by ``__torch_function__`` alone."""
     owner = getattr(func, "__self__", func)  # of a property's `__get__`: the property
     module = getattr(func, "__module__", None) or getattr(getattr(owner, "__objclass__", None), "__module__", None)
-    return module is not None and (module == "torch" or module.startswith("torch."))
+    return module is not None and module.partition(".")[0] == "torch" and not _places.is_ours(module)
 
 
-Tensor.__module__ = "reftorch"
+_places.adopt("reftorch", ("Tensor",), globals())
 _C._set_tensor_class(Tensor)
 for _class in (Tensor, _TensorInterchange, _TensorLinalg, _TensorQueries):
     make_overridable(_class)
+
+_places.split(__name__, Tensor)

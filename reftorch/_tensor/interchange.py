@@ -57,13 +57,14 @@ class _TensorInterchange:
         """A DLPack capsule on this tensor's memory, for another library's ``from_dlpack``.
 
         Args:
-            stream: None or -1, because the CPU has no streams.
+            stream: None or -1 for a CPU tensor, because the CPU has no streams. For a CUDA tensor -1 says that the
+                consumer waits for the tensor's work by itself; otherwise this call waits for the current stream.
             max_version: the newest version that the consumer supports; from (1, 0) on, the capsule is versioned.
             dl_device: the device on which the consumer wants the memory.
             copy: True always copies, False never copies.
 
         Raises:
-            BufferError: the tensor requires a gradient, which would be lost.
+            BufferError: the tensor requires a gradient, which would be lost; or it is on meta, which has no memory.
             ValueError: a copy is needed, and ``copy`` is False.
 
         Example:
@@ -79,17 +80,21 @@ class _TensorInterchange:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         if stream is not None and type(stream) is not int:
             raise TypeError("stream must be ``int`` or ``none``")
-        if stream is not None and stream != -1:
+        if stream is not None and stream != -1 and not self.is_cuda:
             raise AssertionError("stream should be None on cpu.")
+        if self.is_cuda and stream != -1:
+            _C._accelerator_getStream(self.device.index).synchronize()
         versioned = max_version is not None and max_version[0] >= 1
         export = _C._to_dlpack_versioned if versioned else _C._to_dlpack
         return export(self, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self: Any) -> tuple[Any, int]:
-        """The device of the memory, as DLPack numbers devices."""
+        """The device of the memory, as DLPack numbers devices; meta, which DLPack does not know, raises ValueError."""
         from reftorch.utils.dlpack import DLDeviceType
 
-        return DLDeviceType.kDLCPU, 0
+        if self.is_meta:
+            raise ValueError("Unknown device type meta for Dlpack")
+        return (DLDeviceType.kDLCUDA, self.device.index) if self.is_cuda else (DLDeviceType.kDLCPU, 0)
 
     # ---- storage
 
@@ -267,7 +272,7 @@ class _TensorInterchange:
         if not self.is_leaf:
             raise RuntimeError("__setstate__ can be only called on leaf Tensors")
         if len(state) == 4:  # storage, offset, size, stride
-            self.set_(*state)
+            _utils.set_from_file(self, *state)
             return
         if len(state) == 5:  # from an old Parameter or Variable
             self.data = state[0]

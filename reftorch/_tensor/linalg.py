@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from reftorch import _C
-from reftorch._warnings import warn
+from reftorch._utils import _warn_once
 
 
 def removed(name: str, instead: str) -> RuntimeError:
@@ -41,7 +41,7 @@ class _TensorLinalg:
 
         Mirrors torch/_tensor.py, ``lu``.
         """
-        warn(
+        _warn_once(
             "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed "
             "in a future PyTorch release.",
         )

@@ -212,7 +212,7 @@ class _TensorQueries:
 
         Mirrors torch/csrc/utils/tensor_new.cpp, ``legacy_tensor_new``.
         """
-        return legacy_new(self.dtype, *args, device=device)
+        return legacy_new(self.dtype, self.device, *args, device=device)
 
     def resize(self: Any, *sizes: Any) -> Any:
         """This tensor in another shape, as :meth:`reshape` gives it. Deprecated, as in PyTorch.

@@ -5,30 +5,44 @@ accepts it, and so does ``Tensor.type``.
 
 Mirrors: torch/__init__.py (set_default_tensor_type), torch/csrc/tensor/python_tensor.cpp,
 legacy_tensor_generic_ctor_new of torch/csrc/utils/tensor_new.cpp
-Leaves out: the types of ``torch.cuda`` and ``torch.sparse``; tensors from storages.
+Leaves out: the types of ``torch.sparse``; tensors from storages.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from reftorch import _C
 from reftorch._utils import scalar_type_name
 from reftorch._warnings import warn
 
-__all__ = ["TYPES", "legacy_new", "set_default_tensor_type", "tensortype"]
+__all__ = ["CUDA_TYPES", "TYPES", "legacy_new", "set_default_tensor_type", "tensortype", "type_named"]
 
 
-def legacy_new(dtype: Any, *args: Any, device: Any = None) -> Any:
+def legacy_new(dtype: Any, own: Any, *args: Any, device: Any = None) -> Any:
     """A tensor of ``dtype``, as the old constructors make it: uninitialized from sizes, from data, or from a tensor.
+
+    Args:
+        dtype: the dtype.
+        own: the device of the tensor, whatever the default device is.
+        args: sizes, data or a tensor.
+        device: a device that the caller names, which must be of the type of ``own``.
 
     Raises:
         TypeError: the argument is neither a sequence nor sizes, or is a tensor of another dtype.
+        RuntimeError: ``device`` is of another type.
     """
-    if device is not None and _C.device(device).type != "cpu":
+    if device is not None and _C.device(device).type != own.type:
         raise RuntimeError(
-            f"legacy constructor expects device type: cpu but device type: {_C.device(device)} was passed"
+            f"legacy constructor expects device type: {own.type} but device type: {_C.device(device)} was passed"
         )
+    there: Any = own if device is None else _C.device(device)
+    with there:
+        return _legacy_new(dtype, *args)
+
+
+def _legacy_new(dtype: Any, *args: Any) -> Any:
     if not args:
         return _C._VariableFunctions.empty(0, dtype=dtype)
     first = args[0]
@@ -52,23 +66,38 @@ class tensortype(type):
 
     dtype: Any
     layout = _C.strided
-    is_cuda = False
+    is_cuda: bool
     is_sparse = False
 
+    @property
+    def device(cls) -> Any:
+        """The device of the tensors that the type makes."""
+        return _C.device("cuda" if cls.is_cuda else "cpu")
+
     def __call__(cls, *args: Any, device: Any = None) -> Any:
-        return legacy_new(cls.dtype, *args, device=device)
+        if cls.is_cuda and not sys.modules["reftorch.cuda"].is_available():
+            raise TypeError(f"type {cls} not available. Torch not compiled with CUDA enabled.")
+        return legacy_new(cls.dtype, cls.device, *args, device=device)
 
     def __instancecheck__(cls, obj: Any) -> bool:
-        return isinstance(obj, _C.TensorBase) and obj.dtype == cls.dtype
+        return isinstance(obj, _C.TensorBase) and obj.dtype == cls.dtype and obj.is_cuda == cls.is_cuda
+
+    def __str__(cls) -> str:
+        return f"torch.cuda.{cls.__name__}" if cls.is_cuda else f"torch.{cls.__name__}"
 
     def __repr__(cls) -> str:
-        return f"<class 'torch.{cls.__name__}'>"
+        return f"<class '{cls}'>"
 
 
-def _type_of(dtype: Any) -> Any:
-    name = scalar_type_name(dtype)
-    doc = f"The CPU tensors of dtype {dtype}, as programs older than dtypes name them."
-    return tensortype(f"{name}Tensor", (), {"dtype": dtype, "__doc__": doc, "__module__": "reftorch"})
+def _type_of(dtype: Any, cuda: bool = False) -> Any:
+    device, module = ("CUDA", "reftorch.cuda") if cuda else ("CPU", "reftorch")
+    members = {
+        "dtype": dtype,
+        "is_cuda": cuda,
+        "__doc__": f"The {device} tensors of dtype {dtype}, as programs older than dtypes name them.",
+        "__module__": module,
+    }
+    return tensortype(f"{scalar_type_name(dtype)}Tensor", (), members)
 
 
 BFloat16Tensor = _type_of(_C.bfloat16)
@@ -98,6 +127,15 @@ TYPES = {
     )
 }
 
+CUDA_TYPES = {name: _type_of(t.dtype, cuda=True) for name, t in TYPES.items()}
+
+
+def type_named(name: str) -> Any:
+    """Return the type of a name such as ``torch.FloatTensor`` or ``torch.cuda.FloatTensor``; None if there is none."""
+    package, _, last = name.rpartition(".")
+    types = {"torch": TYPES, "torch.cuda": CUDA_TYPES}.get(package, {})
+    return types.get(last)
+
 
 def set_default_tensor_type(t: Any, /) -> None:
     """Set the dtype of floating-point tensors for which none is given, by a tensor type. Deprecated, as in PyTorch.
@@ -123,7 +161,7 @@ def set_default_tensor_type(t: Any, /) -> None:
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives.",
     )
-    found = TYPES.get(t.removeprefix("torch.")) if isinstance(t, str) else t
+    found = type_named(t) if isinstance(t, str) else t
     if not isinstance(found, tensortype):
         raise TypeError(f"invalid type object: {t!r} names no tensor type")
     if not found.dtype.is_floating_point:

@@ -31,6 +31,9 @@ _SUPPORTED = (_C.bfloat16, _C.float16)
 # --- the state of the thread, which reftorch/__init__.py shows as torch.is_autocast_enabled and so on -----------------
 
 
+_ELSEWHERE = ("hpu", "mps", "mtia", "xla", "xpu")  # devices of PyTorch that are not here, of which programs ask
+
+
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Return whether autocast is enabled in this thread for a type of device.
 
@@ -42,7 +45,7 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
 
     Mirrors torch/csrc/autograd/init.cpp, ``is_autocast_enabled``.
     """
-    return _C._is_autocast_enabled(device_type)
+    return device_type not in _ELSEWHERE and _C._is_autocast_enabled(device_type)
 
 
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:

@@ -318,10 +318,10 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
 
         Args:
             args: the arguments of ``forward``.
-            kwargs: keyword arguments of ``forward``, which are allowed if ``setup_context`` is defined.
+            kwargs: arguments of ``forward`` by the names of its positional parameters.
 
         Raises:
-            TypeError: there are keyword arguments but no ``setup_context``, or ``forward`` has keyword-only parameters.
+            TypeError: ``forward`` has no positional parameter of that name, or a parameter before it has no value.
         """
         if kwargs or cls._has_defaults:
             args = _bind(cls, args, kwargs)
@@ -331,14 +331,37 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
 
 
 def _bind(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """Return all arguments of ``forward`` by position, with defaults for the arguments that are not given."""
+    """Return all arguments of ``forward`` by position.
+
+    ``setup_context`` sees the defaults of the arguments that are not given. A ``forward`` that takes ``ctx`` gets the
+    arguments up to the last one that is given.
+    """
     if not cls._has_setup_context:
-        raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments: its forward takes ctx, not setup_context")
+        return args + _keywords_by_position(cls, len(args), kwargs)
     bound = inspect.signature(cls.forward).bind(*args, **kwargs)
     bound.apply_defaults()
     if bound.kwargs:
-        raise TypeError(f"{cls.__name__}.forward() got an unexpected keyword argument '{next(iter(bound.kwargs))}'")
+        raise TypeError(f"forward() got an unexpected keyword argument '{next(iter(bound.kwargs))}'")
     return bound.args
+
+
+def _keywords_by_position(cls: type[Function], given: int, kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the values of ``kwargs`` in the order of the parameters of ``forward``, for which ``given`` arguments and
+    ``ctx`` were passed by position."""
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(cls.forward).parameters.values()
+    names = [parameter.name for parameter in parameters if parameter.kind in by_position][1:]
+    for name in kwargs:
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if name in names[:given]:
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+    values: list[Any] = []
+    for position in range(given, given + len(kwargs)):
+        if names[position] not in kwargs:
+            raise TypeError(f"forward() missing required argument: '{names[position]}' (position {position})")
+        values.append(kwargs[names[position]])
+    return tuple(values)
 
 
 class InplaceFunction(Function):

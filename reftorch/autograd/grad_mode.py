@@ -22,6 +22,7 @@ from reftorch._C import (
     _set_view_replay_enabled,
     is_grad_enabled,
 )
+from reftorch._utils import typename
 from reftorch._warnings import warn
 
 __all__ = [
@@ -72,6 +73,15 @@ class _Mode:
     """The base class of all modes. As a decorator, a mode makes a new context for each call."""
 
     __slots__ = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state as PyTorch's classes have it, whose attributes are in a dict."""
+        slots = [name for cls in type(self).__mro__ for name in getattr(cls, "__slots__", ())]
+        return {name: getattr(self, name, False) for name in slots}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in set(self.__getstate__()).intersection(state):
+            setattr(self, name, state[name])
 
     def clone(self) -> _Mode:
         return type(self)()
@@ -188,6 +198,9 @@ class set_grad_enabled(_GradMode):
 
     def clone(self) -> set_grad_enabled:
         return set_grad_enabled(self.mode)
+
+    def __repr__(self) -> str:
+        return f"{typename(self)}(mode={self.mode})"
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         _set_grad_enabled(self.prev)  # a decorator must not change the current mode

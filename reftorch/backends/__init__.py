@@ -4,6 +4,6 @@ Mirrors: torch/backends/__init__.py
 Leaves out: switches that no op here reads: those of NNPACK, Xeon, quantized engines and attention.
 """
 
-from reftorch.backends import cuda, cudnn, mkl, mkldnn, mps, openmp
+from reftorch.backends import cuda, cudnn, mha, mkl, mkldnn, mps, openmp, opt_einsum
 
-__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
+__all__ = ["cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "opt_einsum"]

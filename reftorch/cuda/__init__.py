@@ -7,13 +7,15 @@ simulator has no devices unless the environment variable ``REFTORCH_CUDA_SIM`` i
 ``torch.cuda.is_available()`` run unchanged, and functions that need a device raise the error of a torch without CUDA.
 
 Mirrors: torch/cuda/__init__.py
-Leaves out: graphs, NVTX, jiterator, NCCL, sparse tensors, tunable ops, devices in other processes.
+Leaves out: graphs, jiterator, NCCL, sparse tensors, tunable ops, devices in other processes.
 """
 
 from __future__ import annotations
 
+from reftorch import _places
 from reftorch._C import OutOfMemoryError
-from reftorch.cuda import amp
+from reftorch._tensor.types import CUDA_TYPES as _CUDA_TYPES
+from reftorch.cuda import amp, nvtx, profiler
 from reftorch.cuda._device import (
     can_device_access_peer,
     current_device,
@@ -31,17 +33,66 @@ from reftorch.cuda._device import (
     set_device,
     synchronize,
 )
+from reftorch.cuda._monitor import (
+    CudaError,
+    DeferredCudaCallError,
+    _sleep,  # noqa: F401
+    check_error,
+    clock_rate,
+    cudaStatus,
+    device_memory_used,
+    get_gencode_flags,
+    get_sync_debug_mode,
+    has_half,
+    has_magma,
+    ipc_collect,
+    is_tf32_supported,
+    memory_usage,
+    power_draw,
+    set_sync_debug_mode,
+    temperature,
+    utilization,
+)
+from reftorch.cuda.graphs import CUDAGraph, graph, is_current_stream_capturing
 from reftorch.cuda.memory import (
+    CUDAPluggableAllocator,
+    caching_allocator_alloc,
+    caching_allocator_delete,
+    caching_allocator_disabled,
+    caching_allocator_enable,
+    change_current_allocator,
     empty_cache,
+    get_allocator_backend,
+    get_per_process_memory_fraction,
     max_memory_allocated,
+    max_memory_cached,
     max_memory_reserved,
     mem_get_info,
     memory_allocated,
+    memory_cached,
     memory_reserved,
+    memory_snapshot,
     memory_stats,
+    memory_stats_as_nested_dict,
+    memory_summary,
+    reset_accumulated_memory_stats,
+    reset_max_memory_allocated,
+    reset_max_memory_cached,
     reset_peak_memory_stats,
+    set_per_process_memory_fraction,
 )
-from reftorch.cuda.random import initial_seed, manual_seed, manual_seed_all
+from reftorch.cuda.random import (
+    default_generators,
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
+    seed,
+    seed_all,
+    set_rng_state,
+    set_rng_state_all,
+)
 from reftorch.cuda.streams import (
     Event,
     Stream,
@@ -53,39 +104,97 @@ from reftorch.cuda.streams import (
 )
 
 __all__ = [
+    "CUDAGraph",
+    "CUDAPluggableAllocator",
+    "CudaError",
+    "DeferredCudaCallError",
     "Event",
     "OutOfMemoryError",
     "Stream",
     "StreamContext",
     "amp",
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
+    "caching_allocator_disabled",
+    "caching_allocator_enable",
     "can_device_access_peer",
+    "change_current_allocator",
+    "check_error",
+    "clock_rate",
+    "cudaStatus",
     "current_device",
     "current_stream",
+    "default_generators",
     "default_stream",
     "device",
     "device_count",
+    "device_memory_used",
     "device_of",
     "empty_cache",
+    "get_allocator_backend",
     "get_arch_list",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_gencode_flags",
+    "get_per_process_memory_fraction",
+    "get_rng_state",
+    "get_rng_state_all",
+    "get_sync_debug_mode",
+    "graph",
+    "has_half",
+    "has_magma",
     "init",
     "initial_seed",
+    "ipc_collect",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
+    "is_tf32_supported",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
+    "max_memory_cached",
     "max_memory_reserved",
     "mem_get_info",
     "memory_allocated",
+    "memory_cached",
     "memory_reserved",
+    "memory_snapshot",
     "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
+    "memory_usage",
+    "nvtx",
+    "power_draw",
+    "profiler",
+    "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated",
+    "reset_max_memory_cached",
     "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
     "set_device",
+    "set_per_process_memory_fraction",
+    "set_rng_state",
+    "set_rng_state_all",
     "set_stream",
+    "set_sync_debug_mode",
     "stream",
     "synchronize",
+    "temperature",
+    "utilization",
 ]
+
+globals().update(_CUDA_TYPES)  # torch.cuda.FloatTensor and its kin
+_places.adopt(
+    __name__,
+    [
+        name
+        for name in __all__
+        if getattr(globals()[name], "__module__", "") in ("reftorch.cuda._device", "reftorch.cuda._monitor")
+    ],
+    globals(),
+)
+_places.adopt(__name__, ("StreamContext", "current_stream", "default_stream", "set_stream", "stream"), globals())

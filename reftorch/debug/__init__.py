@@ -2,7 +2,7 @@
 and, of a model, what its modules compute, where a NaN came from, which gradients are wrong, what memory is shared.
 
     from reftorch.debug import call_tree            # in a program or a notebook
-    %load_ext reftorch.debug                        # in a notebook: %%gdb, %%native_trace, %%calltree, %bt, %where_op
+    %load_ext reftorch.debug                        # in a notebook: %%gdb, %%calltree, %%ranks, %bt; README.md has all
     gdb -x reftorch/debug/gdb/init.py --args python script.py
     reftorch.debug.doctor()                         # what of this works here, and what to do where it does not
 
@@ -19,6 +19,7 @@ from typing import Any
 
 from reftorch.debug.core.backtrace import backtrace
 from reftorch.debug.core.doctor import doctor
+from reftorch.debug.core.rank_stacks import rank_stacks
 from reftorch.debug.core.where_op import where_op
 from reftorch.debug.model.check_gradients import check_gradients
 from reftorch.debug.model.compare import compare
@@ -34,6 +35,7 @@ from reftorch.debug.model.summary import summary
 from reftorch.debug.notebook.call_tree import call_tree
 from reftorch.debug.notebook.draw_graph import draw_graph, formula_source
 from reftorch.debug.notebook.draw_storage import draw_storage
+from reftorch.debug.notebook.rank_timeline import draw_rank_timeline, rank_timeline
 
 __all__ = [
     "Diagnosis",
@@ -46,6 +48,7 @@ __all__ = [
     "doctor",
     "draw_activations",
     "draw_graph",
+    "draw_rank_timeline",
     "draw_storage",
     "find_nan",
     "find_wrong_gradient",
@@ -53,6 +56,8 @@ __all__ = [
     "load_ipython_extension",
     "memory_by_line",
     "memory_snapshot",
+    "rank_stacks",
+    "rank_timeline",
     "record_tensors",
     "summary",
     "where_op",
@@ -60,7 +65,7 @@ __all__ = [
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What ``%load_ext reftorch.debug`` calls. IPython is imported only here."""
+    """Register the magics, for ``%load_ext reftorch.debug``. IPython is imported only here."""
     from .notebook.magics import load_ipython_extension as load
 
     load(shell)

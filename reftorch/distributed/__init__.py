@@ -1,26 +1,83 @@
-"""Training in several processes, which reftorch does not have: ``is_available()`` says so.
-
-Libraries ask here before they use the rest, because PyTorch too can be built without it (``USE_DISTRIBUTED=0``).
+"""Training in several processes: groups of processes, collectives on their tensors, stores, and a launcher.
 
 Mirrors: torch/distributed/__init__.py
-Leaves out: all but the question; training in several processes is not written yet.
+Leaves out: NCCL and MPI, device meshes, RPC, checkpoints of several processes; ``reftorch/_api/names.csv`` has each
+name.
+
+A job consists of ``world_size`` processes, its *ranks*. They find each other through a *store*, a small dictionary, and
+then talk to each other directly: in *collectives*, which all ranks call, and in messages from one rank to another.
+
+    import reftorch as torch
+    import reftorch.distributed as dist
+
+    dist.init_process_group("gloo")
+    tensor = torch.ones(3) * dist.get_rank()
+    dist.all_reduce(tensor)  # the sum, on all ranks
+    dist.destroy_process_group()
+
+    python -m reftorch.distributed.run --standalone --nproc-per-node 2 train.py
 """
 
 from reftorch import _api
+from reftorch._C import _DistBackendError as DistBackendError
+from reftorch._C import _DistError as DistError
+from reftorch._C import _DistNetworkError as DistNetworkError
+from reftorch._C import _DistQueueEmptyError as QueueEmptyError
+from reftorch._C import _DistStoreError as DistStoreError
+from reftorch._C._distributed_c10d import (
+    DebugLevel,
+    FileStore,
+    HashStore,
+    TCPStore,
+    get_debug_level,
+    set_debug_level,
+    set_debug_level_from_env,
+)
+from reftorch.distributed import distributed_c10d
+from reftorch.distributed._reducer import _DEFAULT_FIRST_BUCKET_BYTES as _DEFAULT_FIRST_BUCKET_BYTES
+from reftorch.distributed._reducer import GradBucket, Reducer
+from reftorch.distributed._reducer import _broadcast_coalesced as _broadcast_coalesced
+from reftorch.distributed._reducer import _compute_bucket_assignment_by_size as _compute_bucket_assignment_by_size
+from reftorch.distributed.distributed_c10d import *  # noqa: F403
+from reftorch.distributed.distributed_c10d import _all_gather_base, _reduce_scatter_base
+from reftorch.distributed.rendezvous import register_rendezvous_handler, rendezvous
 
-__all__ = ["is_available"]
+__all__ = [
+    "DebugLevel",
+    "DistBackendError",
+    "DistError",
+    "DistNetworkError",
+    "DistStoreError",
+    "FileStore",
+    "GradBucket",
+    "HashStore",
+    "QueueEmptyError",
+    "Reducer",
+    "TCPStore",
+    "_all_gather_base",
+    "_reduce_scatter_base",
+    *(name for name in distributed_c10d.__all__ if name not in ("DebugLevel", "get_debug_level")),
+    "get_debug_level",
+    "is_available",
+    "register_rendezvous_handler",
+    "rendezvous",
+    "set_debug_level",
+    "set_debug_level_from_env",
+]
 
-__getattr__ = _api.getattr_of(__name__)
+__getattr__ = _api.getattr_of(__name__, ("algorithms", "constants", "elastic", "launch", "nn", "optim", "run"))
+
+set_debug_level_from_env()
 
 
 def is_available() -> bool:
-    """Return False: the communication between processes of one training is not here.
+    """Return True: training in several processes is built in. PyTorch can be built without it.
 
     Example:
         >>> import reftorch as torch
         >>> torch.distributed.is_available()
-        False
+        True
 
     Mirrors torch/distributed/__init__.py, ``is_available``.
     """
-    return False
+    return True

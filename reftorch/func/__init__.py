@@ -30,6 +30,7 @@ Mirrors: torch/func/__init__.py
 Leaves out: nothing.
 """
 
+from reftorch import _places
 from reftorch._functorch import autograd_function  # noqa: F401  it says what a custom Function does
 from reftorch._functorch.apis import grad, grad_and_value
 from reftorch._functorch.batch_norm_replacement import replace_all_batch_norm_modules_
@@ -62,3 +63,5 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+_places.adopt(__name__, __all__, globals())

@@ -8,7 +8,7 @@ Each family of functions has a file of its own in this package; this file export
 
 from __future__ import annotations
 
-from reftorch import _utils
+from reftorch import _places
 from reftorch.functional import (
     construction,
     elements,
@@ -42,4 +42,4 @@ __all__ = [
     *elements.__all__,
 ]  # fmt: skip
 
-_utils.adopt(__name__, __all__, globals())
+_places.split(__name__)

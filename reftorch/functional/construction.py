@@ -10,10 +10,11 @@ from typing import Any
 from reftorch import _C, _utils
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
+from reftorch.storage import UntypedStorage
 from reftorch.utils._device import device_or_default
 from reftorch.utils.dlpack import from_dlpack
 
-__all__ = ["as_tensor", "asarray", "frombuffer", "range"]
+__all__ = ["as_tensor", "asarray", "from_file", "frombuffer", "range"]
 
 
 def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -136,6 +137,51 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     if requires_grad and not dtype.is_floating_point:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     result = _C._frombuffer(buffer, dtype, count, offset)
+    return result.requires_grad_() if requires_grad else result
+
+
+def from_file(
+    filename: str,
+    shared: bool | None = None,
+    size: int = 0,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a one-dimensional tensor on the memory of a file.
+
+    Args:
+        filename: the path.
+        shared: whether changes of the tensor are written to the file, which is made, or made longer, if necessary.
+        size: the number of elements.
+        dtype: the dtype as which the bytes are read; the default dtype if None.
+        layout, pin_memory: None or the defaults.
+        device: the CPU.
+        requires_grad: whether the result requires a gradient.
+
+    Raises:
+        RuntimeError: the file cannot be opened or is too short, or the device is not the CPU.
+
+    Example:
+        >>> import os, tempfile, reftorch as torch
+        >>> path = os.path.join(tempfile.mkdtemp(), "numbers")
+        >>> torch.from_file(path, shared=True, size=2).fill_(3)
+        tensor([3., 3.])
+        >>> torch.from_file(path, size=2)
+        tensor([3., 3.])
+
+    Mirrors aten/src/ATen/native/TensorFactories.cpp, ``from_file``.
+    """
+    if device_or_default(device) is not None and _C.device(device_or_default(device)).type != "cpu":
+        raise RuntimeError(f"from_file: expected the device cpu, got {device_or_default(device)}")
+    dtype = _C.get_default_dtype() if dtype is None else dtype
+    if size <= 0:
+        return _C._VariableFunctions.empty(0, dtype=dtype, device="cpu", requires_grad=requires_grad)
+    storage = UntypedStorage.from_file(filename, bool(shared), size * dtype.itemsize)
+    result = storage._bytes().view(dtype)
     return result.requires_grad_() if requires_grad else result
 
 

@@ -104,6 +104,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 _RESULT_TYPE_NAMES = (("tensor", "other"), ("scalar", "tensor"), ("scalar1", "scalar2"))
 
 
+@overridable_as_called
 def result_type(*args: Any, **kwargs: Any) -> Any:
     """Return the dtype of the result of an arithmetic op on two arguments.
 

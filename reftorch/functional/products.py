@@ -11,7 +11,7 @@ from typing import Any
 from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._warnings import warn
+from reftorch._utils import _warn_once
 
 __all__ = ["chain_matmul", "einsum", "tensordot"]
 
@@ -145,7 +145,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
 
     Mirrors torch/functional.py, ``chain_matmul``.
     """
-    warn(
+    _warn_once(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters.",
     )

@@ -11,7 +11,7 @@ from typing import Any
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
-from reftorch._warnings import warn
+from reftorch._utils import _warn_once
 
 __all__ = [
     "atleast_1d",
@@ -164,7 +164,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     if indexing is not None:
         return _VF.meshgrid(_one_list(tensors), indexing=indexing)
     grids = _VF.meshgrid(_one_list(tensors))
-    warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+    _warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
     return grids
 
 

@@ -25,7 +25,7 @@ Leaves out: symbolic shapes and what compilers add.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reftorch._api import getattr_of as _getattr_of
 from reftorch.fx import immutable_collections
@@ -59,12 +59,4 @@ __all__ = [
 if TYPE_CHECKING:
     from reftorch.fx import annotate, experimental, passes  # noqa: F401
 else:
-    _missing_name = _getattr_of("reftorch.fx")
-
-    def __getattr__(name: str) -> Any:
-        """Import ``annotate``, ``experimental`` and ``passes`` at their first use."""
-        if name in ("annotate", "experimental", "passes"):
-            import importlib
-
-            return importlib.import_module(f"reftorch.fx.{name}")
-        return _missing_name(name)
+    __getattr__ = _getattr_of("reftorch.fx", ("annotate", "config", "experimental", "passes"))

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 import reftorch
 from reftorch import _warnings
+from reftorch._places import in_torch, is_ours
 from reftorch._tensor import Tensor
 from reftorch.fx.graph import Graph, _PyTreeCodeGen, _PyTreeInfo
 from reftorch.fx.graph_module import GraphModule
@@ -238,7 +239,7 @@ class Tracer(TracerBase):
 
         Mirrors torch/fx/_symbolic_trace.py, ``Tracer.is_leaf_module``.
         """
-        return m.__module__.startswith("reftorch.nn") and not isinstance(m, Sequential)
+        return in_torch(m.__module__, "")[0].startswith("torch.nn") and not isinstance(m, Sequential)
 
     def path_of_module(self, mod: Module) -> str:
         """Return the path of a module in the traced module.
@@ -511,7 +512,7 @@ class Tracer(TracerBase):
 
 def _annotations(fn: Callable[..., Any]) -> dict[str, Any]:
     """Return the annotations of a function. Those of this library are strings, and ``Any`` where PyTorch has none."""
-    if not (fn.__module__ or "").startswith("reftorch."):
+    if not is_ours(fn.__module__):
         return inspect.get_annotations(fn)
     try:
         annotations = inspect.get_annotations(fn, eval_str=True)

@@ -14,8 +14,10 @@ Note [Generated code has a file]
 from __future__ import annotations
 
 import copy
+import importlib
 import itertools
 import linecache
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -24,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import reftorch
-from reftorch import _warnings, nn
+from reftorch import _places, _warnings, nn
 from reftorch._tensor import Tensor
 from reftorch.fx.graph import Graph, PythonCode, _custom_builtins, _PyTreeCodeGen
 from reftorch.nn import Module, Parameter
@@ -72,6 +74,27 @@ def _format_import_block(globals: dict[str, Any]) -> str:
     return "\n".join(sorted(statements))
 
 
+def _in_torch_block(import_block: str) -> str:
+    """Return import statements with PyTorch's names, which pickles contain."""
+    block = re.sub(r"^import reftorch as torch$", "import torch", import_block, flags=re.MULTILINE)
+    return re.sub(r"^(import|from) reftorch\b", r"\1 torch", block, flags=re.MULTILINE)
+
+
+def _run_import_block(import_block: str) -> dict[str, Any]:
+    """Return the global variables that import statements of a file define. PyTorch's names mean this library."""
+    found: dict[str, Any] = {}
+    for statement in import_block.splitlines():
+        words = statement.split()
+        if words[:1] == ["from"] and words[2:3] == ["import"] and words[1].partition(".")[0] == "torch":
+            found[words[-1]] = _places.find(words[1], words[3])
+        elif words[:1] == ["import"] and words[1].partition(".")[0] == "torch":
+            module = importlib.import_module("reftorch" + words[1].removeprefix("torch"))
+            found[words[-1]] = module if len(words) == 4 else reftorch
+        else:
+            exec(statement, found)
+    return found
+
+
 def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
     """Make a :class:`GraphModule` from its state and its code: the function that pickles call.
 
@@ -84,7 +107,7 @@ def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
     Mirrors torch/fx/graph_module.py, ``reduce_graph_module``.
     """
     # PyTorch's older pickles have the code under another name.
-    forward = _forward_from_src(import_block + (body.get("_code") or body["code"]), {})
+    forward = _forward_from_src(body.get("_code") or body["code"], _run_import_block(import_block))
     return _deserialize_graph_module(forward, body)
 
 
@@ -503,7 +526,7 @@ class GraphModule(Module):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the state and the code; the graph is made anew from the code."""
-        imports = _format_import_block(self.recompile().globals)
+        imports = _in_torch_block(_format_import_block(self.recompile().globals))
         state = {**self.__getstate__(), "_graphmodule_cls_name": type(self).__name__}
         return reduce_graph_module, (state, imports)
 

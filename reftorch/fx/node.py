@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import reftorch
 from reftorch import _C
-from reftorch._ops import OpOverload, OpOverloadPacket
+from reftorch._ops import OpOverload, OpOverloadPacket, module_of_op
+from reftorch._places import in_torch
 from reftorch._tensor import Tensor
 from reftorch._utils import typename
 from reftorch.fx.immutable_collections import immutable_dict, immutable_list
@@ -99,16 +100,10 @@ def has_side_effect(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 # ---- names of functions and types in the text of a graph ----
 
-# Where an op is found that the binding made, and that is not a member of ``torch``.
-_OP_NAMESPACES = (("torch", reftorch), ("torch._C._nn", _C._nn), ("torch._C._linalg", _C._linalg),
-                  ("torch._C._special", _C._special))  # fmt: skip
-
 
 def _find_module_of_method(orig_method: Callable[..., Any]) -> str:
     if isinstance(orig_method, type(_C._nn.linear)):
-        for name, namespace in _OP_NAMESPACES:
-            if getattr(namespace, orig_method.__name__, None) is orig_method:
-                return name
+        return module_of_op(orig_method)
     module = getattr(orig_method, "__module__", None)
     if module is None:
         raise RuntimeError(f"cannot find module for {orig_method}")
@@ -117,8 +112,7 @@ def _find_module_of_method(orig_method: Callable[..., Any]) -> str:
 
 def _torch_name(module: str) -> str:
     """Return PyTorch's name of one of our modules; generated code calls this library ``torch``."""
-    first, dot, rest = module.partition(".")
-    return "torch" + dot + rest if first == "reftorch" else module
+    return in_torch(module, "")[0]
 
 
 def _type_repr(obj: Any) -> str:

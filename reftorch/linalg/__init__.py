@@ -7,6 +7,7 @@ The ops are written in C++ and reach Python as ``_C._linalg.linalg_*``; this pac
 their docstrings. LAPACK does the work, in float32 and float64.
 """
 
+from reftorch import _places as _places
 from reftorch._C import _linalg
 from reftorch._C import _LinAlgError as LinAlgError
 from reftorch._torch_function import overridable_as_op as _overridable_as_op
@@ -92,3 +93,5 @@ __all__ = [
 for _name in __all__:
     if _op := getattr(_linalg, f"linalg_{_name}", None):
         globals()[_name] = _overridable_as_op(globals()[_name], _op)
+
+_places.adopt(__name__, [name for name in __all__ if name != "LinAlgError"], globals())

@@ -1,16 +1,18 @@
 """Networks: modules, parameters, losses and the initialization of parameters.
 
 Mirrors: torch/nn/__init__.py
-Leaves out: data parallelism, quantization, and the layers that the table of names (reftorch/_api) lists as missing.
+Leaves out: quantization, and the layers that the table of names (reftorch/_api) lists as missing.
 """
 
-from reftorch.nn import common_types, functional, grad, init, modules, parameter, utils
+from reftorch.nn import common_types, functional, grad, init, modules, parallel, parameter, utils
 from reftorch.nn.modules import *  # noqa: F403
 from reftorch.nn.modules import __all__ as _modules
+from reftorch.nn.parallel import DataParallel
 from reftorch.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 __all__ = [
     "Buffer",
+    "DataParallel",
     "Parameter",
     "UninitializedBuffer",
     "UninitializedParameter",
@@ -20,6 +22,7 @@ __all__ = [
     "grad",
     "init",
     "modules",
+    "parallel",
     "parameter",
     "utils",
     *_modules,

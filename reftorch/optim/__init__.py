@@ -4,6 +4,7 @@ Mirrors: torch/optim/__init__.py
 Leaves out: nothing.
 """
 
+from reftorch import _places
 from reftorch.optim import lr_scheduler, swa_utils
 from reftorch.optim._adafactor import Adafactor
 from reftorch.optim._muon import Muon
@@ -23,9 +24,7 @@ from reftorch.optim.rprop import Rprop
 from reftorch.optim.sgd import SGD
 from reftorch.optim.sparse_adam import SparseAdam
 
-Adafactor.__module__ = "reftorch.optim"
-Muon.__module__ = "reftorch.optim"
-swap_in_optimizer_params_and_state.__module__ = "reftorch.optim"
+_places.adopt(__name__, ("Adafactor", "Muon", "swap_in_optimizer_params_and_state"), globals())
 
 __all__ = [
     "ASGD",

@@ -115,7 +115,7 @@ class Adagrad(Optimizer):
                 self._init_state(p, group["fused"])
 
     def _init_state(self, p: Tensor, fused: bool | None) -> None:
-        self.state[p]["step"] = _scalar_state(0.0, fused)
+        self.state[p]["step"] = _scalar_state(0.0, fused, p)
         self.state[p]["sum"] = _VF.full_like(p, self.defaults["initial_accumulator_value"])
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -318,7 +318,7 @@ def _fused_adagrad(
             some_grads,
             sums,
             steps,
-            lr=lr,
+            lr=_moved(lr, some_params),
             lr_decay=lr_decay,
             weight_decay=weight_decay,
             eps=eps,

@@ -169,7 +169,7 @@ class Adam(Optimizer):
             if not state:
                 if group["fused"]:
                     _device_dtype_check_for_fused(p)
-                state["step"] = _scalar_state(0.0, group["fused"])
+                state["step"] = _scalar_state(0.0, group["fused"], p)
                 state["exp_avg"] = _VF.zeros_like(p)
                 state["exp_avg_sq"] = _VF.zeros_like(p)
                 if group["amsgrad"]:
@@ -426,7 +426,7 @@ def _fused_adam(
             *lists,
             steps,
             amsgrad=amsgrad,
-            lr=lr,
+            lr=_moved(lr, lists[0]),
             beta1=_get_value(beta1),
             beta2=_get_value(beta2),
             weight_decay=weight_decay,

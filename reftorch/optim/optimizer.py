@@ -80,9 +80,14 @@ def _get_scalar_dtype(is_fused: bool | None = None) -> Any:
     return _C.float64 if _C.get_default_dtype() == _C.float64 and not is_fused else _C.float32
 
 
-def _scalar_state(value: float, is_fused: bool | None = None) -> Tensor:
-    """Return the 0-dim tensor with which a state counts steps. It is on the CPU, so reading it waits for no device."""
-    return _C.tensor(float(value), dtype=_get_scalar_dtype(is_fused), device="cpu")
+def _scalar_state(value: float, is_fused: bool | None = None, p: Tensor | None = None) -> Tensor:
+    """Return the 0-dim tensor with which a state counts steps.
+
+    The tensor is on the CPU, so reading it waits for no device. A fused kernel reads the number itself, so the tensor
+    is then on the device of the parameter ``p``.
+    """
+    device = p.device if is_fused and p is not None else "cpu"
+    return _C.tensor(float(value), dtype=_get_scalar_dtype(is_fused), device=device)
 
 
 def _get_capturable_supported_devices() -> list[str]:
@@ -115,8 +120,8 @@ def _default_to_fused(
         return False
     if any(isinstance(number, Tensor) for number in numbers):
         return False
-    devices, dtypes = _get_fused_kernels_supported_devices(), (_C.float32, _C.float64)
-    return all(p.device.type in devices and p.dtype in dtypes for p in params) and all(
+    dtypes = (_C.float32, _C.float64)
+    return all(p.device.type == "cpu" and p.dtype in dtypes for p in params) and all(
         step.dtype == _C.float32 for step in state_steps
     )
 
@@ -147,7 +152,7 @@ def _values(tensors: list[Tensor]) -> list[float]:
 
 def _get_fused_kernels_supported_devices() -> list[str]:
     """Return the devices with kernels that do a whole update at once."""
-    return ["cpu"]
+    return ["cpu", "cuda"]
 
 
 def _device_dtype_check_for_fused(p: Tensor) -> None:
@@ -165,9 +170,9 @@ def _kernel_groups(params: list[Tensor], *lists: Sequence[Any]) -> list[list[Seq
     return [parts for _, parts in _group_by([(p.device, p.dtype) for p in params], params, *lists)]
 
 
-def _moved(number: Tensor | None, params: Sequence[Tensor]) -> Tensor | None:
-    """Return a number of a gradient scaler on the device of the parameters."""
-    return None if number is None else number.to(params[0].device)
+def _moved(number: Any, params: Sequence[Tensor]) -> Any:
+    """Return a number that the kernel reads, if it is a tensor, on the device of the parameters."""
+    return number.to(params[0].device) if isinstance(number, Tensor) else number
 
 
 def _check_lr(lr: float | Tensor) -> None:
@@ -328,7 +333,7 @@ class Optimizer:
             for p in group["params"]:
                 state = self.state.get(p)
                 if state and "step" in state and not isinstance(state["step"], Tensor):
-                    state["step"] = _scalar_state(state["step"], group.get("fused"))
+                    state["step"] = _scalar_state(state["step"], group.get("fused"), p)
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__} ("

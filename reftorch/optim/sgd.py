@@ -328,7 +328,7 @@ def _fused_sgd(
             buffers if has_momentum else [],
             weight_decay=_get_value(weight_decay),
             momentum=momentum,
-            lr=lr,
+            lr=_moved(lr, some_params),
             dampening=dampening,
             nesterov=nesterov,
             maximize=maximize,

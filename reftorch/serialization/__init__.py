@@ -17,7 +17,7 @@ modules, whichever library wrote the file.
 
 from __future__ import annotations
 
-from reftorch import _utils
+from reftorch import _places
 from reftorch._weights_only_unpickler import (
     StorageType,
     add_safe_globals,
@@ -45,4 +45,5 @@ __all__ = [
     *saving.__all__,
 ]  # fmt: skip
 
-_utils.adopt(__name__, __all__, globals())
+_places.adopt(__name__, __all__, globals())
+_places.split(__name__)

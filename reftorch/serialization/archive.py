@@ -1,11 +1,14 @@
 """The zip archive of a saved file: records that are not compressed, at places where they can be mapped into memory.
 
+The reader takes compressed records too, because other programs zip a checkpoint again.
+
 Mirrors: caffe2/serialize/inline_container.cc
-Leaves out: compressed records, encryption, reading with several threads.
+Leaves out: encryption, methods of compression other than deflate, reading with several threads.
 
 The writer has its own code for the format, because :mod:`zipfile` neither aligns records in archives of more than 2 GB
 nor writes the checksum after the bytes, where PyTorch has it. The reader takes the directory from :mod:`zipfile` and
-reads the records itself: a file from an unknown source must not make it use more memory than the file is long.
+reads the records itself: a file from an unknown source must not make it use more memory than the file is long, or, for
+compressed records, than deflate can make of so many bytes.
 """
 
 from __future__ import annotations
@@ -14,11 +17,14 @@ import struct
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from reftorch._warnings import warn
+
 if TYPE_CHECKING:
     import zipfile
 
 __all__ = ["PyTorchStreamReader", "PyTorchStreamWriter"]
 
+_DEFLATED_MOST = 1032  # bytes that one byte of deflate can stand for
 _PIECE = 1 << 20  # bytes that are read and checked at once: a checksum of bytes in the processor's cache is quicker
 _MAX32 = 0xFFFFFFFF
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
@@ -71,14 +77,36 @@ class PyTorchStreamReader:
         Raises:
             RuntimeError: the record is compressed, is not where the directory says, or ends after the file.
         """
+        if self.is_compressed(name):
+            raise RuntimeError(
+                f"PytorchStreamReader failed reading file {name}: expected a record that is not compressed, as "
+                "torch.save writes it. Hint: load without mmap=True, or unzip the file and zip it with `zip -0`."
+            )
+        return self._offset(name)
+
+    def is_compressed(self, name: str) -> bool:
+        """Return whether the bytes of a record have to be inflated, so that they cannot be mapped into memory.
+
+        Raises:
+            RuntimeError: the record is encrypted, or compressed in another way than by deflate.
+        """
         import zipfile
 
         record = self._entry(name)
-        if record.compress_type != zipfile.ZIP_STORED or record.flag_bits & 1:
+        if record.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or record.flag_bits & 1:
             raise RuntimeError(
-                f"PytorchStreamReader failed reading file {name}: expected a record that is not compressed, as "
-                "torch.save writes it. Hint: unzip the file, and zip it again with `zip -0`."
+                f"PytorchStreamReader failed reading file {name}: expected a record that is stored or deflated, got "
+                f"method {record.compress_type}{', encrypted' * (record.flag_bits & 1)}. Hint: unzip the file, and zip "
+                "it again with `zip -0`."
             )
+        return record.compress_type == zipfile.ZIP_DEFLATED
+
+    def check_record(self, name: str) -> None:
+        """Raise a RuntimeError if the bytes of a record are not where the directory says, or are too few."""
+        self._offset(name)
+
+    def _offset(self, name: str) -> int:
+        record = self._entry(name)
         header = b""
         if 0 <= record.header_offset < self._size:
             self._file.seek(record.header_offset)
@@ -86,44 +114,86 @@ class PyTorchStreamReader:
         if len(header) < _LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
             raise RuntimeError(f"PytorchStreamReader failed reading file {name}: no record where the directory says")
         *_, name_length, extra_length = _LOCAL_HEADER.unpack(header)
-        offset = record.header_offset + _LOCAL_HEADER.size + name_length + extra_length
-        if offset + record.file_size > self._size:
+        offset: int = record.header_offset + _LOCAL_HEADER.size + name_length + extra_length
+        end = offset + (record.compress_size if self.is_compressed(name) else record.file_size)
+        if end > self._size:
             raise RuntimeError(
-                f"PytorchStreamReader failed reading file {name}: the record ends at byte "
-                f"{offset + record.file_size}, the file at byte {self._size}. The file is not complete."
+                f"PytorchStreamReader failed reading file {name}: the record ends at byte {end}, the file at byte "
+                f"{self._size}. The file is not complete."
+            )
+        if record.file_size > _DEFLATED_MOST * max(record.compress_size, 1):
+            raise RuntimeError(
+                f"PytorchStreamReader failed reading file {name}: {record.compress_size} bytes cannot be "
+                f"{record.file_size} compressed ones. The file is damaged."
             )
         return offset
 
     def get_record(self, name: str) -> bytes:
         """Return the bytes of a record."""
-        self.get_record_offset(name)  # before memory is allocated for a wrong size
+        self._offset(name)  # before memory is allocated for a wrong size
         data = bytearray(self.get_record_size(name))
         self.read_into(name, memoryview(data))
         return bytes(data)
 
-    def read_into(self, name: str, memory: memoryview) -> None:
+    def read_into(self, name: str, memory: memoryview, edited: bool = False) -> None:
         """Copy a record to ``memory``, which has its size.
+
+        Args:
+            name: the name of the record.
+            memory: where the bytes go.
+            edited: whether another program may have edited the bytes, as ``mmap=True`` with ``MAP_SHARED`` allows. A
+                wrong checksum is a warning then. PyTorch does not check it.
 
         Raises:
             RuntimeError: the bytes do not have the record's checksum, or the records are together longer than the file.
         """
-        self._file.seek(self.get_record_offset(name))
-        self._left -= len(memory)
+        self._file.seek(self._offset(name))
+        compressed = self.is_compressed(name)
+        self._left -= self._entry(name).compress_size if compressed else len(memory)
         if self._left < 0:
             raise RuntimeError(
                 f"PytorchStreamReader failed reading file {name}: the records overlap, so that they are longer than "
                 "the file"
             )
         checksum = 0
-        for start in range(0, len(memory), _PIECE):
+        if compressed:
+            self._inflate(name, memory)
+            checksum = zlib.crc32(memory)
+        for start in range(0, 0 if compressed else len(memory), _PIECE):
             piece = memory[start : start + _PIECE]
             read_fully(self._file, piece)
             checksum = zlib.crc32(piece, checksum)
         wanted = self._entry(name).CRC
-        if wanted not in (0, checksum):  # 0: the file has no checksums
+        if wanted in (0, checksum):  # 0: the file has no checksums
+            return
+        what = f"reading file {name}: the bytes have the checksum {checksum:08x}, expected {wanted:08x}. The file"
+        if not edited:
+            raise RuntimeError(f"PytorchStreamReader failed {what} is damaged.")
+        warn(f"PytorchStreamReader, {what} is damaged, or was edited through mmap=True and MAP_SHARED.")
+
+    def _inflate(self, name: str, memory: memoryview) -> None:
+        """Inflate the record at which the file stands to ``memory``, and no further than its end."""
+        left, done, inflater = self._entry(name).compress_size, 0, zlib.decompressobj(-zlib.MAX_WBITS)
+        data = b""
+        try:
+            while done < len(memory):
+                if not data and left:
+                    data = self._file.read(min(left, _PIECE))
+                    left -= len(data)
+                piece = inflater.decompress(data, min(_PIECE, len(memory) - done))
+                data = inflater.unconsumed_tail
+                memory[done : done + len(piece)] = piece
+                done += len(piece)
+                if not piece and (inflater.eof or not (data or left)):
+                    break
+        except zlib.error as error:
             raise RuntimeError(
-                f"PytorchStreamReader failed reading file {name}: the bytes have the checksum {checksum:08x}, expected "
-                f"{wanted:08x}. The file is damaged."
+                f"PytorchStreamReader failed reading file {name}: {error}. The file is damaged."
+            ) from error
+        if done < len(memory):
+            raise RuntimeError(
+                f"PytorchStreamReader failed reading file {name}: its compressed bytes are {done}, expected "
+                f"{len(memory)}. The file is damaged."
             )
 
 

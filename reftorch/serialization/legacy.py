@@ -13,7 +13,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from reftorch import _C
-from reftorch._utils import typename
+from reftorch._places import is_ours
+from reftorch._utils import set_from_file, typename
 from reftorch._warnings import warn
 from reftorch.serialization.archive import read_fully
 from reftorch.serialization.locations import restore_location
@@ -132,7 +133,7 @@ class _LegacyFile:
 
 def _check_container_source(container_type: Any, source_file: Any, original_source: Any) -> None:
     """Warn if the class of a module has another source than when it was saved. PyTorch's own classes always have."""
-    if not source_file or not original_source or container_type.__module__.partition(".")[0] == "reftorch":
+    if not source_file or not original_source or is_ours(container_type.__module__):
         return
     try:
         source = inspect.getsource(container_type)
@@ -195,7 +196,8 @@ def _load_tar(file: Any, unpicklers: Unpicklers, map_location: Any) -> Any:
             dims = struct.unpack("<ixxxx", members["tensors"].read(8))[0]
             numbers = struct.unpack(f"<{2 * dims + 1}q", members["tensors"].read(8 * (2 * dims + 1)))
             empty: Any = _C._VariableFunctions.empty(0, dtype=storage.dtype)
-            objects[key] = empty.set_(storage.untyped(), numbers[-1], numbers[:dims], numbers[dims : 2 * dims])
+            size, stride = numbers[:dims], numbers[dims : 2 * dims]
+            objects[key] = set_from_file(empty, storage.untyped(), numbers[-1], size, stride)
         return part("pickle")
 
 

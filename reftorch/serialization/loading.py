@@ -139,6 +139,8 @@ def _advice(message: str) -> str:
         "Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in "
         "arbitrary code execution. Do it only if you got the file from a trusted source."
     )
+    if any(hopeless in message for hopeless in ("which this library lacks", "The file is damaged")):
+        return f"Weights only load failed.\n\tWeightsUnpickler error: {message}"
     if "was not an allowed global by default" not in message:
         return f"Weights only load failed. {unsafe}\n\tWeightsUnpickler error: {message}"
     return (
@@ -197,12 +199,13 @@ def _load_zip(file: Any, unpicklers: Unpicklers, map_location: Any, mmap: bool) 
             raise RuntimeError(f"load: storage {key} has {size} bytes, expected {nbytes}")
         if to_meta:
             return UntypedStorage(nbytes, device="meta")
-        offset = archive.get_record_offset(f"data/{key}")
         if mapped is not None and nbytes > 0 and not _serialization_tls.skip_data:
+            offset = archive.get_record_offset(f"data/{key}")
             return UntypedStorage._wrap(_C.StorageBase._of(_C._frombuffer(mapped, _C.uint8, nbytes, offset)))
+        archive.check_record(f"data/{key}")  # before memory is allocated for a wrong size
         storage = UntypedStorage(nbytes)
         if not _serialization_tls.skip_data:
-            archive.read_into(f"data/{key}", storage._memory())
+            archive.read_into(f"data/{key}", storage._memory(), edited=True)
         return storage
 
     def persistent_load(saved_id: Any) -> TypedStorage:

@@ -18,7 +18,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from reftorch import _C
-from reftorch._weights_only_unpickler import find_global, in_torch
+from reftorch._ops import module_of_op
+from reftorch._places import in_torch, is_ours
+from reftorch._tensor import Tensor
+from reftorch._weights_only_unpickler import find_global
 from reftorch.serialization.archive import PyTorchStreamWriter
 from reftorch.serialization.locations import location_tag
 from reftorch.serialization.options import _serialization_tls, check_dill_version
@@ -88,13 +91,39 @@ class _Pickler(_PythonPickler):
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         module, called = getattr(obj, "__module__", None), name or getattr(obj, "__qualname__", None)
-        if called is None or not (module or type(obj).__module__ or "").startswith("reftorch"):
+        module = module or type(obj).__module__
+        if called is None or not is_ours(module):
             super().save_global(obj, name)
             return
-        self._save_name(*in_torch(module or type(obj).__module__, called))
+        owner, _, member = called.rpartition(".")
+        if owner and "<locals>" not in owner:  # a method, or a class in a class
+            self.save_reduce(getattr, (find_global(module, owner), member), obj=obj)
+            return
+        self._save_name(*in_torch(module, called))
         self.memoize(obj)
 
+    def _save_op(self, obj: Any) -> None:
+        self._save_name(module_of_op(obj), obj.__name__)
+        self.memoize(obj)
+
+    def _save_method(self, obj: Any) -> None:
+        self.save_reduce(getattr, (Tensor, obj.__name__), obj=obj)
+
+    def _save_builtin(self, obj: Any) -> None:
+        if is_ours(obj.__module__):  # a function of the binding: pybind11 makes methods of an object without a name
+            self._save_name(*in_torch(obj.__module__, obj.__name__))
+            self.memoize(obj)
+            return
+        reduced = obj.__reduce_ex__(self.proto)
+        if isinstance(reduced, str):
+            super().save_global(obj, reduced)
+        else:
+            self.save_reduce(*reduced, obj=obj)
+
     dispatch[types.FunctionType] = save_global
+    dispatch[types.BuiltinFunctionType] = _save_builtin
+    dispatch[type(_C._VariableFunctions.add)] = _save_op
+    dispatch[type(_C.TensorBase.add)] = _save_method
     dispatch[_Global] = _save_global_object
 
 

@@ -71,6 +71,13 @@ def storage_facts(saved_id: Any) -> tuple[Any, str, str, int, tuple[Any, ...]]:
     raise RuntimeError(f"load: expected a persistent id (storage, class, key, location, numel), got {kinds!s:.200}")
 
 
+def _get_layout(name: str) -> Any:
+    """Return the layout that a file of PyTorch names."""
+    if name != str(_C.strided):
+        raise RuntimeError(f"load: the file contains the layout {name}, and only {_C.strided} exists here")
+    return _C.strided
+
+
 def decoded(text: Any) -> Any:
     """Return text that an old file contains as bytes, because Python 2 wrote the file, as a string."""
     return text.decode("ascii", "replace") if type(text) is bytes else text

@@ -112,6 +112,7 @@ def register_pytree_node(
     flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]],
     unflatten_fn: Callable[[list[Any], Any], Any],
     *,
+    serialized_type_name: str | None = None,
     flatten_with_keys_fn: Callable[[Any], tuple[Iterable[tuple[KeyEntry, Any]], Any]] | None = None,
 ) -> None:
     """Make the instances of a class nodes.
@@ -120,6 +121,7 @@ def register_pytree_node(
         cls: the class.
         flatten_fn: takes an instance; returns its children, and other data that is needed to rebuild it.
         unflatten_fn: takes the children and that data; returns an instance.
+        serialized_type_name: accepted for compatibility: no tree is written to a file here.
         flatten_with_keys_fn: as ``flatten_fn``, with pairs of key and child; needed for paths only.
 
     Raises:
@@ -142,12 +144,34 @@ def _mapping_keys(tree: Any) -> list[KeyEntry]:
     return [MappingKey(key) for key in tree]
 
 
+def _dict_flatten(d: dict[Any, Any]) -> tuple[list[Any], list[Any]]:
+    """Return the values and the keys of a dict.
+
+    Mirrors torch/utils/_pytree.py, ``_dict_flatten``, which libraries use for classes of their own.
+    """
+    return list(d.values()), list(d)
+
+
+def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[KeyEntry, Any]], list[Any]]:
+    """Return the values of a dict, each with its key as an entry of a path, and the keys.
+
+    Mirrors torch/utils/_pytree.py, ``_dict_flatten_with_keys``.
+    """
+    return [(MappingKey(key), value) for key, value in d.items()], list(d)
+
+
+def _dict_unflatten(values: Iterable[Any], context: list[Any]) -> dict[Any, Any]:
+    """Return the dict of these values and keys.
+
+    Mirrors torch/utils/_pytree.py, ``_dict_unflatten``.
+    """
+    return dict(zip(context, values, strict=True))
+
+
 _NODES[tuple] = _NodeDef(lambda t: (t, None), lambda children, _: tuple(children), _sequence_keys)
 _NODES[list] = _NodeDef(lambda t: (t, None), lambda children, _: children, _sequence_keys)
 _NODES[deque] = _NodeDef(lambda d: (d, d.maxlen), lambda children, maxlen: deque(children, maxlen), _sequence_keys)
-_NODES[dict] = _NodeDef(
-    lambda d: (d.values(), list(d)), lambda children, keys: dict(zip(keys, children, strict=True)), _mapping_keys
-)
+_NODES[dict] = _NodeDef(_dict_flatten, _dict_unflatten, _mapping_keys)
 _NODES[OrderedDict] = _NodeDef(
     lambda d: (d.values(), list(d)), lambda children, keys: OrderedDict(zip(keys, children, strict=True)), _mapping_keys
 )

@@ -6,24 +6,29 @@ Leaves out: setuptools builds, CUDA and SYCL sources, ninja, Windows; one compil
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import importlib.util
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
 from reftorch import _C
-from reftorch._source_paths import PACKAGE, source_root
+from reftorch._source_paths import PACKAGE, here, source_root
 
 ROOT = source_root()
 CORE = Path(str(_C.__file__))
+GENERATED = ROOT / "build" / CORE.parent.name / "generated"  # the headers that the build writes: ATen/Functions.h
 
 # The flags of reftorch's own builds, because an extension must match its build; cpp/CMakeLists.txt gives the reasons.
 BUILD_FLAGS = {
@@ -44,9 +49,40 @@ def include_paths() -> list[str]:
     """
     import pybind11
 
-    generated = ROOT / "build" / CORE.parent.name / "generated"  # ATen/Functions.h, which the build writes
-    headers = [ROOT / "cpp", ROOT / "cpp" / "csrc" / "api" / "include", generated]
+    headers = [ROOT / "cpp", ROOT / "cpp" / "csrc" / "api" / "include", GENERATED, _headers_of_ops()]
     return [*map(str, headers), pybind11.get_include(), sysconfig.get_path("include")]
+
+
+@functools.cache
+def _headers_of_ops() -> Path:
+    """Return the folder of the headers that declare all ops, which are written once for each build of reftorch.
+
+    The library's own code has no use for them, so its build does not write them: see Note [Methods that are ops] in
+    cpp/ATen/core/Tensor.h.
+    """
+    in_checkout, in_package = ROOT / ".ci" / "gen_functions.py", ROOT / "cpp" / "gen_functions.py"
+    program = in_checkout if in_checkout.exists() else in_package
+    depends_on = (str(CORE), CORE.stat().st_mtime_ns, program.read_bytes())
+    folder = _extensions() / f"headers_{hashlib.sha256(repr(depends_on).encode()).hexdigest()[:12]}"
+    if not folder.exists():
+        spec = importlib.util.spec_from_file_location("gen_functions", program)
+        assert spec is not None and spec.loader is not None
+        generator = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(generator)
+        sources = str(ROOT / "cpp")  # an op of an extension is in no header
+        ops = [op for op in _C._get_all_op_schemas("aten") if here(op["file"]).startswith(sources)]
+        schemas = [op["schema"].removeprefix("aten::") for op in ops]
+        declared = (GENERATED / "ATen" / "Functions.h").read_text()
+        unfinished = Path(tempfile.mkdtemp(dir=folder.parent))
+        unfinished.chmod(0o755)
+        for name, text in generator.extension_files(schemas, declared, dir(_C.TensorBase)).items():
+            (unfinished / name).parent.mkdir(parents=True, exist_ok=True)
+            (unfinished / name).write_text(text)
+        try:
+            unfinished.rename(folder)  # atomic: other processes may write the same headers
+        except OSError:
+            shutil.rmtree(unfinished)
+    return folder
 
 
 def load_inline(
@@ -73,7 +109,8 @@ def load_inline(
             ``torch/extension.h`` and has a ``PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)``.
         extra_cflags, extra_ldflags, extra_include_paths: options that are added to the compiler's command.
         build_directory: the folder of the source and the library; by default a folder in ``build/extensions`` of the
-            checkout, or in ``REFTORCH_EXTENSIONS_DIR``; of an installed reftorch, in the user's cache.
+            checkout, or in ``REFTORCH_EXTENSIONS_DIR``; of an installed reftorch or a read-only checkout, in the user's
+            cache.
         verbose: print the compiler's command.
 
     Raises:
@@ -135,11 +172,20 @@ def _flags(extra_cflags: Sequence[str], extra_include_paths: Sequence[str]) -> l
     return ["-std=c++17", "-fPIC", "-fvisibility=hidden", *warnings, *BUILD_FLAGS[build], *includes, *extra_cflags]
 
 
+@functools.cache
 def _extensions() -> Path:
-    """Return the folder of the extensions that name no other; nothing is written into an installed package."""
-    if ROOT != PACKAGE:
-        return ROOT / "build" / "extensions"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "reftorch_extensions"
+    """Return the folder of the extensions that name no other, the first of these that may be written into.
+
+    They are a folder of the checkout; the user's cache, because nothing is written into an installed package; and, for
+    this process alone, a temporary folder.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "reftorch_extensions"
+    for folder in (ROOT / "build" / "extensions", cache) if ROOT != PACKAGE else (cache,):
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK):
+                return folder
+    return Path(tempfile.mkdtemp(prefix="reftorch_extensions_"))
 
 
 @dataclass

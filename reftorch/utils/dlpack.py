@@ -1,7 +1,7 @@
 """Sharing tensors with other array libraries by DLPack.
 
 Mirrors: torch/utils/dlpack.py
-Leaves out: streams, because the CPU has none.
+Leaves out: streams of other libraries: an export waits for the work on the tensor instead.
 """
 
 from __future__ import annotations
@@ -69,10 +69,16 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         kwargs["copy"] = copy
     if device is not None:
         wanted = _C.device(device)
-        if wanted.type != "cpu":
+        if wanted.type == "meta" or (wanted.type == "cuda" and _C._accelerator_deviceCount() == 0):
             raise AssertionError(f"Torch not compiled with CUDA enabled: from_dlpack cannot bring {source} to {wanted}")
-        if source[0] == DLDeviceType.kDLCPU:
+        if wanted.type == "cuda":
+            index = _C._accelerator_getDeviceIndex() if wanted.index is None else wanted.index
+            kwargs["dl_device"] = (DLDeviceType.kDLCUDA, index)
+        else:
             kwargs["dl_device"] = (DLDeviceType.kDLCPU, 0)
+    if source[0] == DLDeviceType.kDLCUDA:
+        current = _C._accelerator_getStream(source[1])
+        kwargs["stream"] = _C._cuda_getStreamHandle(current.stream_id, source[1]) or 1  # 1 is the default stream
     # Libraries with an older DLPack accept fewer arguments; those that they refuse are left out, one after another.
     for unknown in ("max_version", "copy", "dl_device", None):
         try:

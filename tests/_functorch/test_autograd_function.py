@@ -119,7 +119,9 @@ def test_what_a_function_must_say_of_itself():
 
 def test_both_a_rule_and_none():
     both = type("Both", (TimesByRule,), {"generate_vmap_rule": True})
-    with pytest.raises(RuntimeError, match="to avoid ambiguity"):
+    with pytest.raises(
+        RuntimeError, match=r"an overridden vmap staticmethod. .* delete the overridden vmap .* to avoid ambiguity"
+    ):
         vmap(both.apply)(M, M)
 
 

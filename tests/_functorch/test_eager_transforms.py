@@ -409,3 +409,10 @@ def test_an_argument_that_is_not_differentiated_may_be_written_to(real_torch):
         return F.grad(f)(lib.tensor(V), lib.zeros(3)), F.jacfwd(f)(lib.tensor(V), lib.zeros(3))
 
     same(call, real_torch)
+
+
+def test_there_is_no_level_below_the_last_one():
+    for call in (lambda: torch._C._functorch._call_below(lambda: None), torch._C._functorch._decrement_nesting):
+        with pytest.raises(RuntimeError, match="there is no function transform at work"):
+            call()
+    assert torch.func.grad(lambda x: x * x)(torch.tensor(3.0)).item() == 6.0

@@ -109,7 +109,16 @@ def test_the_examples_hold() -> None:
 
 
 # Ops that run on the CPU here and in torch on GPUs only.
-OF_GPUS_IN_TORCH = {"_thnn_fused_lstm_cell", "_thnn_fused_lstm_cell_backward"}
+OF_GPUS_IN_TORCH = {
+    "_thnn_fused_lstm_cell",
+    "_thnn_fused_lstm_cell_backward",
+    "batch_norm_backward_elemt",
+    "batch_norm_backward_reduce",
+    "batch_norm_elemt",
+    "batch_norm_gather_stats",
+    "batch_norm_gather_stats_with_counts",
+    "batch_norm_stats",
+}
 
 
 class FirstOf:

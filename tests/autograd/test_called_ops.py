@@ -187,7 +187,6 @@ DIFFERENT = {
     "clamp": "two where instead of one where with two masks and a 0 of its own",
     "maximum": "ties are halved by where instead of masked_fill_",
     "where": "torch makes its 0 by scalar_tensor",
-    "max": "zeros instead of new_zeros",
     "amax": "ties are counted for nan too",
     "stack": "one unbind instead of a select for each tensor",
     "unbind": "undefined gradients are zeros at once, without expand",

@@ -353,14 +353,41 @@ def test_arguments_by_name_and_by_default(real_torch):
     assert call(torch) == asked(real_torch, call)
 
 
-def test_arguments_by_name_need_setup_context():
-    class Old(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 1
+def test_arguments_by_name_of_a_forward_that_takes_ctx(real_torch):
+    def call(lib):
+        class Old(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, factor=2.0, /, shift=0.0, *, sign=1):
+                ctx.factor = factor
+                return (x * factor + shift) * sign
 
-    with pytest.raises(TypeError, match="takes no keyword arguments"):
-        Old.apply(x=torch.ones(1))
+            @staticmethod
+            def backward(ctx, grad):
+                return (grad * ctx.factor, None, None)[: len(ctx.needs_input_grad)]
+
+        x = lib.ones(2, requires_grad=True)
+
+        def outcome(*args, **kwargs):
+            try:
+                result = Old.apply(*args, **kwargs)
+                return result.tolist(), lib.autograd.grad(result.sum(), x)[0].tolist()
+            except TypeError as error:
+                return str(error)
+
+        return [
+            outcome(x=x),
+            outcome(x, factor=3.0),
+            outcome(shift=1.0, factor=3.0, x=x),
+            outcome(x, 4.0, shift=1.0),
+            outcome(x, shift=1.0),
+            outcome(factor=1.0),
+            outcome(x, x=x),
+            outcome(x, ctx=x),
+            outcome(x, sign=-1),
+            outcome(x, other=1),
+        ]
+
+    assert call(torch) == asked(real_torch, call)
 
 
 def test_an_argument_by_name_alone_is_refused(real_torch_or_none):

@@ -3,6 +3,10 @@
 Mirrors: test/test_autograd.py (the grad mode tests)
 """
 
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
 import pytest
 
 import reftorch as torch
@@ -275,3 +279,33 @@ def test_hidden_changes():
         torch._C._autograd._unsafe_set_version_counter((x,), (-1,))
     with pytest.raises(TypeError, match="expects tensors, but got int"):
         torch._C._autograd._unsafe_set_version_counter((1,), (1,))
+
+
+def made_in_inference(t: Any) -> dict[str, Any]:
+    with t.inference_mode():
+        return {"w": t.nn.Parameter(t.ones(2)), "layer": t.nn.Embedding(3, 2), "plain": t.ones(2)}
+
+
+INFERENCE: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
+    "a number": lambda t, m: ((m["w"] * 3).sum().backward(), m["w"].grad.tolist())[1],
+    "a normal tensor": lambda t, m: ((m["w"] + t.ones(2)).sum().backward(), m["w"].grad.tolist())[1],
+    "rows": lambda t, m: (m["layer"](t.tensor([1])).sum().backward(), m["layer"].weight.grad.tolist())[1],
+    "a gradient": lambda t, m: t.autograd.grad((m["w"] * 2).sum(), m["w"])[0].tolist(),
+    "a copy": lambda t, m: (m["w"].clone().requires_grad, m["plain"].clone().is_inference()),
+    "only itself": lambda t, m: (m["w"] * m["w"]).requires_grad,
+    "one argument": lambda t, m: (m["w"].exp().requires_grad, m["w"].view(2).requires_grad),
+    "saved": lambda t, m: t.ones(2, requires_grad=True) * m["w"],
+    "in place": lambda t, m: m["plain"].add_(1),
+    "inside": lambda t, m: t.inference_mode()(lambda: (m["w"] * 3).requires_grad)(),
+}
+
+
+@pytest.mark.parametrize("name", INFERENCE)
+def test_a_parameter_that_was_made_in_inference_mode(name: str, real_torch: ModuleType) -> None:
+    def outcome(t: Any) -> Any:
+        try:
+            return INFERENCE[name](t, made_in_inference(t))
+        except RuntimeError as error:
+            return str(error)[:60]
+
+    assert outcome(torch) == outcome(real_torch)

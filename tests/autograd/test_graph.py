@@ -471,3 +471,14 @@ def test_a_reference_that_keeps_nothing_alive():
     assert ref.expired()
     with pytest.raises(TypeError, match="_WeakTensorRef expects a Tensor, but got int"):
         torch._C._WeakTensorRef(3)
+
+
+@pytest.mark.parametrize("output_nr", [1, 99, -1, 2**32, 2**40])
+def test_an_edge_names_an_output_that_its_node_has(output_nr):
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    edge = GradientEdge(y.grad_fn, output_nr)
+    with pytest.raises(IndexError, match="expected an output_nr from 0 to 0"):
+        torch.autograd.grad(y.sum(), [edge])
+    with pytest.raises(IndexError):
+        torch.autograd.grad([edge], [x], [torch.ones(2)])

@@ -227,3 +227,47 @@ def test_memory_is_pinned_only_where_a_gpu_would_read_it():
         y = a * a
     y.sum().backward()
     assert a.grad.tolist() == [2, 2]
+
+
+def raise_error(tensor):
+    raise ValueError("pack")
+
+
+@pytest.mark.parametrize("op", [torch.Tensor.exp, torch.Tensor.sin, lambda x: x * x, lambda x: x.max(0)[0]])
+def test_a_pack_hook_that_raises_leaves_the_tensor_saved(op):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = op(x)
+    saved = [getattr(y.grad_fn, name) for name in dir(y.grad_fn) if name.startswith("_raw_saved_")]
+    assert saved
+    for one in saved:
+        with pytest.raises(ValueError, match="pack"):
+            one.register_hooks(raise_error, lambda packed: packed)
+    (again,) = torch.autograd.grad(op(x).sum(), x)
+    assert torch.autograd.grad(y.sum(), x, retain_graph=True)[0].tolist() == again.tolist()
+    for one in saved:
+        one.register_hooks(lambda tensor: tensor, lambda packed: packed)
+    assert torch.autograd.grad(y.sum(), x)[0].tolist() == again.tolist()
+
+
+def test_a_pack_hook_may_register_hooks_on_what_it_packs():
+    y = torch.ones(2, requires_grad=True).exp()
+    saved = y.grad_fn._raw_saved_result
+
+    def pack(tensor):
+        saved.register_hooks(lambda inner: inner * 1, lambda packed: packed)
+        return tensor
+
+    with pytest.raises(RuntimeError, match="whose hooks have already been set"):
+        saved.register_hooks(pack, lambda packed: packed)
+    y.sum().backward()
+
+
+def test_a_function_whose_saved_tensors_cannot_be_packed_raises_and_stays_usable():
+    x = torch.ones(2, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(raise_error, lambda packed: packed):
+        save = function(torch, lambda ctx, x: ctx.save_for_backward(x) or x * 1, lambda ctx, grad: grad)
+        for op in (lambda: x * x, lambda: x.exp(), lambda: (x * 1).exp_(), lambda: save.apply(x)):
+            with pytest.raises(ValueError, match="pack"):
+                op()
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]

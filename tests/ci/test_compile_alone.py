@@ -33,13 +33,13 @@ def test_each_file_compiles_alone(compile_alone: ModuleType, floor: str) -> None
 def test_a_file_that_needs_its_batch_is_found(compile_alone: ModuleType, tmp_path: Path) -> None:
     batch = tmp_path / "CMakeFiles" / "some_floor.dir" / "Unity" / "unity_0_cxx.cxx"
     batch.parent.mkdir(parents=True)
-    sources = {"whole.cpp": "#include <vector>\nstd::vector<int> all();\n", "part.cpp": "std::vector<int> some();\n"}
+    sources = {"whole.cpp": "#include <vector>\nstd::vector<int> all();\n", "part.cu": "std::vector<int> some();\n"}
     for name, text in sources.items():
         (tmp_path / name).write_text(text)
     batch.write_text("".join(f'#include "{tmp_path / name}"\n' for name in sources))
     command = f"{os.environ.get('CXX', 'c++')} -std=c++17 -o batch.o -c {batch}"
     (tmp_path / "compile_commands.json").write_text(json.dumps([{"file": str(batch), "command": command}]))
     (problem,) = compile_alone.check(tmp_path, [], jobs=2)
-    assert problem.startswith(f"{tmp_path / 'part.cpp'} does not compile alone:\n")
+    assert problem.startswith(f"{tmp_path / 'part.cu'} does not compile alone:\n")
     with pytest.raises(ValueError, match="compiles no files together in other_floor"):
         compile_alone.check(tmp_path, ["other_floor"], jobs=1)

@@ -100,6 +100,36 @@ def test_a_half_made_venv_is_repaired(environment: ModuleType, capsys: pytest.Ca
     assert marker.exists(), "a venv that works is left alone"
 
 
+def test_an_environment_of_another_place_is_noticed(environment: ModuleType) -> None:
+    activate = Path(environment.VENV) / "bin" / "activate"
+    activate.parent.mkdir(parents=True)
+    assert not environment.made_elsewhere()
+    for before, after in (('"', '"'), ("'", "'"), ("", "")):
+        activate.write_text(f"VIRTUAL_ENV={before}{environment.VENV}{after}\nexport VIRTUAL_ENV\n")
+        assert not environment.made_elsewhere()
+        activate.write_text(f"VIRTUAL_ENV={before}/old{environment.VENV}{after}\nexport VIRTUAL_ENV\n")
+        assert environment.made_elsewhere()
+
+
+def test_python_finds_the_checkout_after_a_move_and_in_each_locale(environment: ModuleType, tmp_path: Path) -> None:
+    place, moved = tmp_path / "\N{CJK UNIFIED IDEOGRAPH-4E2D} place", tmp_path / "moved \N{CJK UNIFIED IDEOGRAPH-6587}"
+    environment.ROOT, environment.VENV = str(place), str(place / ".venv")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment.VENV], check=True)
+    (place / "probe_of_place.py").write_text("print('found')\n")
+    (packages,) = place.glob(".venv/lib/python3*/site-packages")
+    (packages / "_editable_one.pth").write_text(f"import _editable_one\n{place}\n{place}\n")
+    (packages / "other.pth").write_text("/other\n")
+    environment.find_checkout_from_there()
+    assert (packages / "other.pth").read_text() == "/other\n"
+    place.rename(moved)
+    for locale in ("C", "C.UTF-8"):
+        done = subprocess.run(
+            [moved / ".venv" / "bin" / "python", "-c", "import probe_of_place"],
+            cwd="/", env=os.environ | {"LC_ALL": locale}, text=True, capture_output=True,
+        )  # fmt: skip
+        assert done.stdout == "found\n", done.stderr
+
+
 def test_a_folder_of_someone_elses_is_left_alone(environment: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     precious = Path(environment.VENV) / "precious.txt"
     precious.parent.mkdir()

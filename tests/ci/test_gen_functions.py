@@ -55,7 +55,7 @@ LISTED = gen.ops_in(FUNCTIONS.read_text())
         ),
         (
             "var(Tensor self, int[1]? dim=None, *, Scalar? correction=None) -> Tensor",
-            "Tensor var(const Tensor& self, std::optional<IntArrayRef> dim = std::nullopt, "
+            "Tensor var(const Tensor& self, c10::OptionalIntArrayRef dim = std::nullopt, "
             "const std::optional<Scalar>& correction = std::nullopt)",
         ),
         (
@@ -80,7 +80,12 @@ LISTED = gen.ops_in(FUNCTIONS.read_text())
             "Tensor zeros(IntArrayRef size, std::optional<ScalarType> dtype = std::nullopt, "
             "std::optional<Device> device = std::nullopt)",
         ),
-        # a list that must be given is given: no std::optional is made of an int
+        (
+            "h(float[] fs, int[] dims=[-2,-1], int[2] size=1) -> Tensor",
+            "Tensor h(ArrayRef<double> fs, IntArrayRef dims = IntArrayRef({-2,-1}), "
+            "IntArrayRef size = IntArrayRef(int64_t(1)))",
+        ),
+        # a list that must be given is given
         (
             "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False) -> Tensor",
             "Tensor sum(const Tensor& self, IntArrayRef dim, bool keepdim = false)",
@@ -117,7 +122,7 @@ def test_schemas_are_found_in_pieces_with_macros_between() -> None:
     ]
 
 
-@pytest.mark.parametrize(("text", "error"), [("double[] x", ValueError), ("int[2] x=[0, 1]", ValueError)])
+@pytest.mark.parametrize(("text", "error"), [("double[] x", ValueError), ("float[2] x=[0, 1]", ValueError)])
 def test_what_the_generator_does_not_know_is_an_error(text: str, error: type[Exception]) -> None:
     with pytest.raises((error, KeyError)):
         gen.declaration(gen.parse(f"f(Tensor self, {text}) -> Tensor"))
@@ -174,3 +179,67 @@ def test_the_generator_needs_nothing_but_the_standard_library() -> None:
 def test_no_line_is_too_wide() -> None:
     texts = gen.files(FUNCTIONS.read_text(), (path.read_text() for path in SOURCES))
     assert max(len(line) for text in texts.values() for line in text.splitlines()) <= 120
+
+
+# --- the functions and methods that extensions have in addition
+
+OPS = [
+    "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    "any(Tensor self) -> Tensor",
+    "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+    "relu_(Tensor(a!) self) -> Tensor(a!)",
+    "rand(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+    "masked(Tensor self, bool[2] mask) -> Tensor",
+]
+DECLARED = "TORCH_API Tensor add(const Tensor& self, const Tensor& other,\n    const Scalar& alpha = 1);"
+
+
+def extension_texts() -> tuple[str, str]:
+    texts = gen.extension_files(OPS, DECLARED, {"add", "any", "relu_", "new_zeros"})
+    return " ".join(texts["ATen/ExtensionFunctions.h"].split()), " ".join(texts["ATen/core/TensorMethods.inc"].split())
+
+
+def test_an_extension_has_the_functions_that_the_library_does_not_have() -> None:
+    functions, _ = extension_texts()
+    assert "Tensor add(const Tensor& self" not in functions
+    assert (
+        "Tensor any(const Tensor& self) { static const auto op = Dispatcher::singleton().findSchemaOrThrow("
+        '"aten::any"); return call_boxed<Tensor>(op, self); }' in functions
+    )
+    assert "Tensor& relu_(Tensor& self) {" in functions and "call_boxed<void>(op, self); return self; }" in functions
+
+
+def test_a_factory_takes_options_in_an_extension() -> None:
+    functions, _ = extension_texts()
+    assert "Tensor rand(IntArrayRef size, const TensorOptions& options = {}) {" in functions
+    assert (
+        "options.made(call_boxed<Tensor>(op, size, std::nullopt, options.dtype_opt(), options.layout_opt(), "
+        "options.device_opt(), options.pin_memory_opt()))" in functions
+    )
+
+
+def test_the_methods_are_those_of_python_and_a_few() -> None:
+    functions, methods = extension_texts()
+    assert "template <int = 0> Tensor add(const Tensor& other, const Scalar& alpha = 1) const;" in methods
+    assert (
+        "Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const { return at::add(*this, other, alpha);"
+        in (functions)
+    )
+    assert "Tensor& relu_() const;" in methods and "at::relu_(const_cast<Tensor&>(*this))" in functions
+    assert "Tensor where(const Tensor& condition, const Tensor& other) const;" in methods
+    assert "at::where(condition, *this, other)" in functions
+    assert "masked(" not in methods and "rand(" not in methods
+    assert (
+        "std::optional<Device> device = std::nullopt) const;" in methods and "const Options& options) const;" in methods
+    )
+
+
+def test_a_call_without_arguments_is_a_call_of_one_overload() -> None:
+    functions, methods = extension_texts()
+    assert "Tensor any() const;" in methods
+    assert "Tensor any(IntArrayRef dim, bool keepdim = false) const;" in methods
+    assert "Tensor any(const Tensor& self, IntArrayRef dim, bool keepdim = false) {" in functions

@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from course._tools import next_chapter, tags
+from course._tools import folds, next_chapter, tags
 from course._tools.build import SANITIZE
 from course._tools.layout import COURSE, ROOT, chapters, pages
 from course._tools.listing import Listing
@@ -104,6 +105,34 @@ def test_the_source_it_shows_is_current(file):
                 assert now.digest == listing["digest"], f"{now.name} in {now.path} has changed; run: make course"
 
 
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@by_notebook
+def test_every_curve_and_bar_of_its_pictures_is_seen(file):
+    """A line has two points at least, a box is a pixel wide and high, and nothing is outside of the picture."""
+    for position, picture in _pictures(file):
+        width, height = map(float, picture.get("viewBox").split()[2:])
+        for line in picture.iter(f"{SVG}polyline"):
+            points = [tuple(map(float, point.split(","))) for point in line.get("points").split()]
+            assert len(points) >= 2, f"cell {position}: a line of {len(points)} points"
+            assert all(-1 < x < width + 1 and -1 < y < height + 1 for x, y in points), f"cell {position}: {points}"
+        for box in picture.iter(f"{SVG}rect"):
+            if box.get("width") == "100%":  # the background
+                continue
+            x, y, wide, high = (float(box.get(name)) for name in ("x", "y", "width", "height"))
+            assert min(wide, high) >= 1, f"cell {position}: a box of {wide} by {high}"
+            inside = x > -1 and y > -1 and x + wide < width + 1 and y + high < height + 1
+            assert inside, f"cell {position}: a box at {x}, {y} of {wide} by {high} is outside of {width} by {height}"
+
+
+def _pictures(file: Path) -> Iterator[tuple[int, ElementTree.Element]]:
+    for position, cell in enumerate(read(file)["cells"]):
+        for output in cell.get("outputs", []):
+            if text := "".join(output.get("data", {}).get("image/svg+xml", "")):
+                yield position, ElementTree.fromstring(text)
+
+
 @by_notebook
 def test_its_code_keeps_its_indentation_where_it_is_exported(file):
     """nbconvert makes one space of spaces between elements, except in `<pre>`."""
@@ -112,6 +141,11 @@ def test_its_code_keeps_its_indentation_where_it_is_exported(file):
             html = output.get("data", {}).get("text/html", "")
             outside = re.sub(r"(?s)<(pre|svg)\b.*?</\1>", "", html)
             assert not re.findall(r"> {2,}<", outside), "stored by an older version; run: make course"
+
+
+@by_notebook
+def test_machinery_is_folded_under_titles_and_no_output_tells_an_answer_too_early(file):
+    assert not folds.fold(read(file)), "run: python -m course._tools build --no-run"
 
 
 @by_notebook
@@ -198,7 +232,6 @@ def test_the_primer_is_linked_from_where_it_is_needed(place):
 @pytest.mark.parametrize("file", [*SECOND, PRIMER], ids=name)
 def test_the_answer_to_a_prediction_is_folded_in_what_is_stored(file):
     lesson = read(file)
-    assert not tags.fold_sources(lesson), "run: make course"
     revealed = [cell for cell in lesson["cells"] if "reveal" in tags.of_cell(cell) and cell["cell_type"] == "code"]
     for cell in revealed:
         html = "".join("".join(output.get("data", {}).get("text/html", "")) for output in cell["outputs"])
@@ -316,7 +349,7 @@ CONSTRUCTS = {
     r"UINT64_MAX": "`UINT64_MAX`",
     r"TORCH_CHECK\(": "TORCH_CHECK",
     r"__VA_ARGS__": "`__VA_ARGS__`",
-    r"AT_DISPATCH": "`AT_DISPATCH",
+    r"\bdispatch<": "`dispatch",
     r"TORCH_FN": "`TORCH_FN`",
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import reftorch
+from tests.answers.watched import asked
 
 CPU, FLOAT = 1, 2
 
@@ -86,3 +87,18 @@ def test_a_consumed_capsule_is_freed_once() -> None:
     del x
     gc.collect()
     assert made.deleted == 1
+
+
+def test_meta_has_no_memory_to_export(real_torch: Any) -> None:
+    def refusals(torch: Any) -> list[str]:
+        x, found = torch.empty(2, device="meta"), []
+        for call in (x.__dlpack__, x.__dlpack_device__, lambda: torch.utils.dlpack.to_dlpack(x)):
+            try:
+                call()
+            except Exception as error:
+                found.append(f"{type(error).__name__}: {error}")
+        return found
+
+    assert refusals(reftorch) == asked(real_torch, refusals)
+    with pytest.raises(BufferError, match=r"device 0, but there are 0 devices|not linked with support for cuda"):
+        reftorch._C._from_dlpack(Capsule((2,), (1,), device_type=2).capsule)

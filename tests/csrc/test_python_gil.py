@@ -9,6 +9,7 @@ between bytecodes whether another thread waits, and a call has none.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 import time
@@ -241,3 +242,36 @@ def test_tolist_of_a_tensor_that_another_thread_resizes():
     finally:
         stop.set()
         thread.join()
+
+
+# Python ends while daemon threads are inside an op, a formula, a hook, a __torch_dispatch__.
+DAEMONS = {
+    "op": "x @ x",
+    "hook": "y = x * 2; y.register_hook(lambda grad: grad * 1); y.sum().backward()",
+    "mode": "mode.__enter__(); x + 1; mode.__exit__(None, None, None)",
+}
+ENDING = """
+import sys, threading, time, reftorch as torch
+from reftorch.utils._python_dispatch import TorchDispatchMode
+
+class Mode(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+def forever():
+    mode = Mode()
+    x = torch.ones(300, 300, requires_grad=True)
+    while True:
+        exec(sys.argv[1])
+
+for _ in range(3):
+    threading.Thread(target=forever, daemon=True).start()
+time.sleep(0.05)
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("kind", DAEMONS)
+def test_python_ends_while_daemon_threads_are_inside_the_library(kind: str) -> None:
+    done = subprocess.run([sys.executable, "-c", ENDING, DAEMONS[kind]], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 3, done.stderr

@@ -77,3 +77,16 @@ def test_a_stream_is_a_context() -> None:
         assert entered is stream
     with pytest.raises(TypeError):
         reftorch.ones(2).record_stream(None)
+
+
+@pytest.mark.parametrize(("index", "kind"), [(0, 99), (0, -1), (-1, 0), (5, 0), (257, 0), (2**40, 0), (0, 2**40)])
+def test_an_existing_stream_has_a_device(index: int, kind: int) -> None:
+    with pytest.raises(RuntimeError, match=r"expected a device_|Device index must be"):
+        reftorch.Stream(stream_id=0, device_index=index, device_type=kind)
+
+
+@pytest.mark.parametrize("index", [128, 257, 2**31, 2**40, -2])
+def test_a_device_number_does_not_wrap_around(index: int) -> None:
+    for call in (lambda: reftorch.device("cuda", index), lambda: reftorch.device(f"cuda:{index}")):
+        with pytest.raises(RuntimeError):
+            call()

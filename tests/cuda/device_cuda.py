@@ -351,8 +351,7 @@ def test_cat_and_index() -> None:
     assert torch.equal(there[torch.tensor([True, False])].cpu(), x[:1])
     with pytest.raises(RuntimeError, match=r"indices should be either on cpu or on the same device .*\(cpu\)"):
         x[first.cuda()]
-    with pytest.raises(NotImplementedError, match=r"Could not run 'aten::nonzero' .* 'CUDA' backend"):
-        there[torch.tensor([True, False]).cuda()]
+    assert torch.equal(there[torch.tensor([True, False]).cuda()].cpu(), x[:1])
     places = torch.tensor([[[2, 1, 0, 3]]])
     assert torch.equal(there.gather(2, places.cuda()).cpu(), x.gather(2, places))
 
@@ -561,4 +560,106 @@ def test_a_host_read_of_device_memory_faults() -> None:
     done = subprocess.run([sys.executable, "-c", HOST_READ], text=True, capture_output=True, timeout=120)
     assert done.returncode == -11
     if SIMULATED:  # which says what the address is; a GPU's driver says nothing
-        assert "host code used a device pointer" in done.stderr and "is byte 8 of 512" in done.stderr
+        assert "host code used a device pointer" in done.stderr and "is byte 8 of 2097152" in done.stderr
+
+
+# Products are on their way when the process ends: in the main thread, and in a thread that nobody waits for.
+ENDING = """
+import os, sys, threading, reftorch as torch
+x = torch.ones(500, 500, device="cuda")
+
+def products():
+    y = x
+    for _ in range(50):
+        y = y @ x
+
+kind = sys.argv[1]
+if kind == "thread":
+    threading.Thread(target=products, daemon=True).start()
+if kind == "stream":
+    torch.cuda.set_stream(torch.cuda.Stream())
+products()
+if kind == "at exit":
+    import atexit
+    atexit.register(products)
+if kind == "forked":
+    if os.fork() == 0:
+        sys.exit(0)
+    assert os.wait()[1] == 0
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("kind", ["main", "thread", "stream", "at exit", "forked"])
+def test_a_process_ends_with_work_in_flight(kind: str) -> None:
+    done = subprocess.run([sys.executable, "-c", ENDING, kind], text=True, capture_output=True, timeout=120)
+    assert done.returncode == 3, done.stderr
+
+
+def test_the_states_of_the_generators() -> None:
+    first = torch.cuda.get_rng_state_all()
+    assert len(first) == COUNT and torch.equal(first[-1], torch.cuda.get_rng_state(LAST))
+    drawn = [torch.rand(5, device=f"cuda:{i}").cpu() for i in range(COUNT)]
+    torch.cuda.set_rng_state_all(first)
+    assert all(torch.equal(torch.rand(5, device=f"cuda:{i}").cpu(), drawn[i]) for i in range(COUNT))
+    torch.cuda.set_rng_state(first[-1], LAST)
+    assert torch.equal(torch.rand(5, device=LAST).cpu(), drawn[-1])
+    torch.cuda.seed()
+    torch.cuda.seed_all()
+    assert len({torch.cuda.get_rng_state(i).tolist()[0] for i in range(COUNT)}) == 1
+    for bad in (first[0].to(LAST), first[0][:-1], torch.empty_like(first[0], device="meta")):
+        with pytest.raises((TypeError, RuntimeError)):
+            torch.cuda.set_rng_state(bad)
+
+
+DEVICE_NUMBERS = [
+    "set_device",
+    "current_stream",
+    "default_stream",
+    "Stream",
+    "get_device_properties",
+    "memory_stats",
+    "reset_peak_memory_stats",
+    "mem_get_info",
+    "synchronize",
+    "get_rng_state",
+]
+
+
+@pytest.mark.parametrize("name", DEVICE_NUMBERS)
+def test_a_device_number_does_not_wrap_around(name: str) -> None:
+    before = torch.cuda.current_device()
+    for number in (257, 256, 128, 2**32, 2**32 + 1):
+        with pytest.raises((RuntimeError, AssertionError, IndexError, TypeError, ValueError)):
+            getattr(torch.cuda, name)(number)
+    assert torch.cuda.current_device() == before
+    for function in ("_cuda_setDevice", "_cuda_exchangeDevice", "_cuda_getCurrentStream", "_cuda_getDefaultGenerator"):
+        with pytest.raises(RuntimeError):
+            getattr(torch._C, function)(257)
+
+
+@pytest.mark.parametrize("stream_id", [33, 10**9, -1, 2**62])
+def test_a_stream_number_stays_in_the_pool(stream_id: int) -> None:
+    with pytest.raises(RuntimeError, match="there is no stream with id"):
+        torch._C._cuda_setStream(stream_id, 0)
+    with pytest.raises(RuntimeError, match="there is no stream with id"):
+        torch.Stream(stream_id=stream_id, device_index=0, device_type=1).synchronize()
+    assert torch.cuda.current_stream(0) == torch.cuda.default_stream(0)
+
+
+def test_dlpack_names_the_device() -> None:
+    import numpy
+
+    x = torch.arange(6.0, device=LAST).view(2, 3).t()
+    assert x.__dlpack_device__() == (2, LAST.index)
+    same = torch.from_dlpack(x)
+    assert same.device == LAST and same.data_ptr() == x.data_ptr() and torch.equal(same.cpu(), x.cpu())
+    copied = torch.from_dlpack(x, copy=True)
+    assert copied.device == LAST and copied.data_ptr() != x.data_ptr() and torch.equal(copied.cpu(), x.cpu())
+    there = torch.from_dlpack(torch.arange(3), device=LAST)
+    assert there.device == LAST and there.tolist() == [0, 1, 2]
+    assert torch.from_dlpack(x, device="cpu").tolist() == x.tolist()
+    with pytest.raises(ValueError, match="cannot move"):
+        torch.from_dlpack(x, device="cpu", copy=False)
+    with pytest.raises((BufferError, RuntimeError)):
+        numpy.from_dlpack(x)

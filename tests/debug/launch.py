@@ -1,4 +1,4 @@
-"""The committed .vscode files as an editor reads them, and what the tests of them share.
+"""The committed configurations as an editor reads them, and what the tests of them share.
 
 Mirrors: nothing in PyTorch: tests of tools that it does not have.
 Left out: the editor's tasks: the tests run on a build that is there.
@@ -28,6 +28,7 @@ PROCESSES = str(Path(__file__).with_name("processes.py"))
 WORKERS = str(Path(__file__).with_name("workers.py"))
 WAITING_WORKERS = str(Path(__file__).with_name("waiting_workers.py"))
 KERNEL = str(ROOT / "cpp" / "ATen" / "native" / "cpu" / "BinaryOpsKernel.cpp")
+LOOPS = str(ROOT / "cpp" / "ATen" / "native" / "cpu" / "Loops.h")
 OPERATOR = str(ROOT / "cpp" / "ATen" / "native" / "BinaryOps.cpp")
 SELF = "Tensor f32[2, 2] strides=[2, 1] [1, 2, 3, 4]"
 # Both languages on one stack: the kernel, and above it the line of Python that called.
@@ -38,14 +39,15 @@ a = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 b = torch.tensor([[2.0, 2.0], [2.0, 2.0]])"""
 GDBS = [path for path in candidates() if not isinstance(probe(path), str)]
 
-CONFIGURATIONS: dict[str, dict[str, Any]] = {
-    each["name"]: each for each in json.loads((VSCODE / "launch.json").read_text())["configurations"]
-}
+# What everybody sees, and what our extension offers where another extension is installed, too.
+LAUNCH: list[dict[str, Any]] = json.loads((VSCODE / "launch.json").read_text())["configurations"]
+OFFERED: list[dict[str, Any]] = json.loads((EXTENSION / "configurations.json").read_text())
+CONFIGURATIONS: dict[str, dict[str, Any]] = {each["name"]: each for each in (*LAUNCH, *OFFERED)}
 
 
 def drives(name: str) -> Callable[[Test], Test]:
     """Marks a test as one that drives the configuration of that name; test_launch.py counts them."""
-    assert name in CONFIGURATIONS, f"launch.json has no `{name}`"
+    assert name in CONFIGURATIONS, f"there is no `{name}`"
     return lambda test: test
 
 
@@ -83,7 +85,8 @@ def variable(name: str, given: dict[str, Any]) -> Any:
     }
     if name.startswith("env:"):
         return os.environ.get(name[len("env:") :], "")
-    return (known | given)[name]
+    # The editor knows the command of a debugger under a short name, and every command under its whole name.
+    return (known | given)[name.replace("reftorch-debug.", "")]
 
 
 def configuration(name: str, **variables: Any) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def test_a_chosen_thread_of_the_add_kernel(stopped: Gdb) -> None:
     assert "CUDA thread (1,0,0)/(3,0,0)" in stopped["run"], stopped.all
     assert stopped["print threadIdx.x"].endswith("= 3")
     assert stopped["print i"].endswith("= 131")
-    assert "add_kernel_cuda" in stopped["run"]
+    assert "elementwise_kernel<float, reftorch::at::native::AddFunctor<float>, 3>" in stopped["run"]
 
 
 def test_the_stack_goes_from_the_kernel_to_its_launch(stopped: Gdb) -> None:

@@ -106,23 +106,29 @@ def run_to_the_end(python: Hosted, gdb: Hosted, thread: int) -> None:
 
 
 @needs_node
-@drives("Python + C++: current file")
+@drives("Debug this file")
 def test_both_languages_in_one_process(host: Host) -> None:
-    own = configuration("Python + C++: current file")
+    own = configuration("Debug this file")
     python, gdb = start_and_stop_in_both(host, own, PROGRAM, PRODUCT_LINE)
     stopped = gdb.event("stopped")
     look_around(gdb, stopped)
+    rows = [each["label"] for each in gdb.event("capabilities")["exceptionBreakpointFilters"]]
+    assert rows and not [row for row in rows if "Ada" in row]
+    threads = [each["name"] for each in gdb.ask("threads")["threads"]]
+    assert threads.count("main") == 1
+    assert "pydevd.Writer" in threads  # what Python calls its threads
     run_to_the_end(python, gdb, stopped["threadId"])
     assert "[[2.0, 2.0], [2.0, 2.0]]" in python.printed()
-    assert ".py" not in gdb.printed()  # breakpoints in Python are not gdb's
+    # Nothing of breakpoints in Python, which are not gdb's, and of those in C++ before the library is there.
+    assert not re.search(r"\.py|No source file|pending", gdb.printed())
 
 
 @needs_node
-@drives("Python + C++: current test")
+@drives("Debug this test")
 def test_both_languages_in_a_test(host: Host, tmp_path: Path) -> None:
     test = tmp_path / "test_it.py"
     test.write_text("import reftorch as torch\n\n\ndef test_it():\n    torch.ones(2) * 2\n")
-    own = quick(configuration("Python + C++: current test", file=str(test)))
+    own = quick(configuration("Debug this test", file=str(test)))
     python, gdb = start_and_stop_in_both(host, own, str(test), 5)
     stopped = gdb.event("stopped")
     assert frame_of(gdb, stopped)["source"]["path"] == KERNEL
@@ -131,7 +137,20 @@ def test_both_languages_in_a_test(host: Host, tmp_path: Path) -> None:
 
 
 @needs_node
-@drives("Python + C++: current file")
+@drives("Debug this file, which imports torch")
+def test_both_languages_in_a_program_that_imports_torch(host: Host, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import torch\n\ny = torch.ones(2) * 2\nprint(torch.nn.__file__, y.tolist())\n")
+    own = quick(configuration("Debug this file, which imports torch", file=str(program)))
+    python, gdb = start_and_stop_in_both(host, own, str(program), 3)
+    stopped = gdb.event("stopped")
+    assert frame_of(gdb, stopped)["source"]["path"] == KERNEL
+    run_to_the_end(python, gdb, stopped["threadId"])
+    assert "reftorch/nn/__init__.py [2.0, 2.0]" in python.printed()
+
+
+@needs_node
+@drives("Debug this file")
 def test_both_languages_in_code_that_fx_has_written(host: Host, tmp_path: Path) -> None:
     traced = reftorch.fx.symbolic_trace(lambda x: (x * x).relu())
     traced.to_folder(tmp_path / "package", "Net")
@@ -139,7 +158,7 @@ def test_both_languages_in_code_that_fx_has_written(host: Host, tmp_path: Path) 
     program.write_text(
         "import reftorch as torch\nfrom package import Net\nprint(Net()(torch.full((2,), 3.0)).tolist())\n"
     )
-    own = configuration("Python + C++: current file", file=str(program))
+    own = configuration("Debug this file", file=str(program))
     line = line_of(str(module), "        mul = x * x")
     python, gdb = start_and_stop_in_both(host, own, str(module), line)
     stopped = gdb.event("stopped")
@@ -149,13 +168,14 @@ def test_both_languages_in_code_that_fx_has_written(host: Host, tmp_path: Path) 
 
 
 @needs_node
-@drives("Python + C++: this notebook's companion file")
+@drives("Debug this notebook")
 def test_both_languages_in_a_companion_and_stopping_early(host: Host) -> None:
     """The Stop button, while gdb holds the process: gdb lets go first, so Python's debugger can end the program."""
     notebook = write_notebook()
     subprocess.run(["make", "companion", f"NOTEBOOK={notebook}"], cwd=ROOT, check=True, capture_output=True)
-    own = configuration("Python + C++: this notebook's companion file", file=notebook)
+    own = configuration("Debug this notebook", file=notebook)
     line = line_of(own["program"], "a * a")
+    host.tell(front=str(notebook))
     python, gdb = start_and_stop_in_both(host, own, own["program"], line)
     assert frame_of(gdb, gdb.event("stopped"))["source"]["path"] == KERNEL
     python.ask("disconnect", terminateDebuggee=True)
@@ -165,7 +185,7 @@ def test_both_languages_in_a_companion_and_stopping_early(host: Host) -> None:
 
 
 @needs_node
-@drives("Python + C++: attach to a Jupyter kernel")
+@drives("Attach to a running process")
 def test_both_languages_in_a_kernel(host: Host) -> None:
     notebook = Notebook(ROOT / "tests" / "debug", {"REFTORCH_ALLOW_PTRACE": "1"})
     try:
@@ -174,7 +194,7 @@ def test_both_languages_in_a_kernel(host: Host) -> None:
         while "picked" not in (what := host.said.get(timeout=PATIENCE) or {}):
             offered = [item["description"] for item in what["offered"]]  # other kernels run on this machine as well
             assert str(notebook.pid) in offered
-        own = configuration("Python + C++: attach to a Jupyter kernel", **{"command:pickKernel": notebook.pid})
+        own = configuration("Attach to a running process", **{"command:pickProcess": notebook.pid})
         host.start(own, {KERNEL: [KERNEL_LINE]})
         python, gdb = host.opened("reftorch"), host.opened("reftorch-gdb")
         gdb.event("process")  # it has attached
@@ -195,7 +215,7 @@ def test_both_languages_in_a_kernel(host: Host) -> None:
 
 
 @needs_node
-@drives("Python + C++: current file")
+@drives("Debug this file")
 @pytest.mark.parametrize(
     ("program", "text", "count", "printed"),
     [
@@ -207,7 +227,7 @@ def test_both_languages_in_a_kernel(host: Host) -> None:
 def test_children_that_are_forked_and_spawned(host: Host, program: str, text: str, count: int, printed: str) -> None:
     """Each process gets a pair of sessions of its own, and stops in both languages, `count` times."""
     line = line_of(program, text)
-    host.start(configuration("Python + C++: current file", file=program), {program: [line], KERNEL: [KERNEL_LINE]})
+    host.start(configuration("Debug this file", file=program), {program: [line], KERNEL: [KERNEL_LINE]})
     root = host.opened("reftorch")
     stops: list[tuple[str, str]] = []
     end = time.monotonic() + 2 * PATIENCE
@@ -229,7 +249,7 @@ def test_children_that_are_forked_and_spawned(host: Host, program: str, text: st
 @pytest.fixture
 def waiting_workers() -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
     """A program without a debugger, and its two workers, which wait."""
-    environment = configuration("Python + C++: current file")["env"]  # so that debuggers may attach
+    environment = configuration("Debug this file")["env"]  # so that debuggers may attach
     command = [sys.executable, WAITING_WORKERS]
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **pipes, cwd=ROOT, env=os.environ | environment) as program:
@@ -242,7 +262,7 @@ def waiting_workers() -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
 
 def attach_to_worker(host: Host, pid: int) -> tuple[Hosted, Hosted]:
     """Python's debugger and gdb, attached to a worker that makes items of waiting_workers.py."""
-    own = configuration("Python + C++: attach to a worker of a DataLoader", **{"command:pickWorker": pid})
+    own = configuration("Attach to a running process", **{"command:pickProcess": pid})
     host.start(own, {WAITING_WORKERS: [ITEM_LINE], KERNEL: [KERNEL_LINE]})
     python, gdb = host.opened("reftorch"), host.opened("reftorch-gdb")
     gdb.event("process")  # gdb has attached
@@ -271,7 +291,7 @@ def let_go(python: Hosted, gdb: Hosted, thread: int) -> None:
 
 
 @needs_node
-@drives("Python + C++: attach to a worker of a DataLoader")
+@drives("Attach to a running process")
 def test_both_languages_in_two_workers_at_once(
     host_beside_a_useless_gdb: Host, waiting_workers: tuple[subprocess.Popen[str], list[int]]
 ) -> None:
@@ -305,7 +325,7 @@ print(items._workers.processes[0].pid)
 
 
 @needs_node
-@drives("Python + C++: attach to a worker of a DataLoader")
+@drives("Attach to a running process")
 @pytest.mark.parametrize("context", ["fork", "spawn"])
 def test_both_languages_in_a_worker_of_a_notebook(host: Host, context: str) -> None:
     notebook = Notebook(ROOT / "tests" / "debug", {"REFTORCH_ALLOW_PTRACE": "1"})
@@ -332,7 +352,7 @@ def test_both_languages_in_a_worker_of_a_notebook(host: Host, context: str) -> N
     ids=["no gdb", "not a gdb", "refused"],
 )
 def test_without_gdb_python_is_debugged_and_the_reason_is_said(host: Host, gdb: str | None, said: str) -> None:
-    own = configuration("Python + C++: current file")
+    own = configuration("Debug this file")
     host.start(own | ({"gdb": gdb} if gdb else {}), {})
     python = host.opened("reftorch")
     assert re.search("only Python is debugged: .*" + said, host.wait_for("warning"), re.S)
@@ -352,10 +372,11 @@ def test_the_package_is_complete_and_the_same_each_time() -> None:
         manifest = archive.read("extension.vsixmanifest").decode()
         types = archive.read("[Content_Types].xml").decode()
         said = json.loads(archive.read("extension/package.json"))
+        licence = archive.read("extension/LICENSE").decode()
+    assert licence == (ROOT / "LICENSE").read_text()
     assert {f"extension/{path.name}" for path in EXTENSION.iterdir()} < names
     assert set(re.findall(r'Path="(.*?)"', manifest)) <= names
     assert f'Version="{said["version"]}"' in manifest
-    assert said["license"] == "MIT"
     assert "extension/" + said["main"].removeprefix("./") in names
     for name in names - {"[Content_Types].xml", "extension/LICENSE"}:
         assert f'Extension="{Path(name).suffix}"' in types
@@ -374,7 +395,20 @@ def test_make_code_installs_the_extension_and_opens_the_checkout(tmp_path: Path)
     assert open_editor(str(editor)).returncode == 0
     install, opened = (tmp_path / "calls").read_text().splitlines()
     assert re.fullmatch(r"--install-extension /.*/reftorch-debug-.*\.vsix --force", install)
-    assert opened == str(ROOT)
+    assert opened == f"--disable-workspace-trust {ROOT}"  # which no setting of a folder can say
+
+
+def test_make_code_names_the_address_of_code_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that it will listen at, without the welcome page, which a folder's settings cannot turn off there."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    editor = tmp_path / "code-server"
+    editor.write_text("#!/bin/sh\n")
+    editor.chmod(0o755)
+    query = rf"folder={str(ROOT).replace('/', '%2F')}&payload=\S*skipWelcome\S*"
+    assert re.search(rf"open http://127\.0\.0\.1:8080/\?{query}; the password", open_editor(str(editor)).stdout)
+    (tmp_path / ".config" / "code-server").mkdir(parents=True)
+    (tmp_path / ".config" / "code-server" / "config.yaml").write_text("bind-addr: 0.0.0.0:9000\nauth: password\n")
+    assert "open http://0.0.0.0:9000/?folder=" in open_editor(str(editor)).stdout
 
 
 def test_make_code_says_what_to_do_where_there_is_no_editor() -> None:

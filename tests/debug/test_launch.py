@@ -23,6 +23,8 @@ from tests.debug.launch import (
     CELL,
     CONFIGURATIONS,
     EXTENSION,
+    LAUNCH,
+    OFFERED,
     PROCESSES,
     PRODUCT_LINE,
     PROGRAM,
@@ -41,10 +43,8 @@ BROADCAST = "    return _VF.broadcast_tensors(_one_list(tensors))"
 
 # What cannot be driven here, and why.
 NOT_DRIVEN = {
-    "Python + C++: current file (pythoncpp)": "its extension runs only in Microsoft's editor; the two configurations "
-    "that it names are driven, one after the other on one process, in test_launch_cpptools.py",
-    "CUDA: current file (cuda-gdb)": "needs a CUDA build, which reftorch does not have yet; it differs from "
-    "`C++: current file (gdb)` in nothing but the name of the gdb",
+    "CUDA: this file (cuda-gdb)": "needs a CUDA build, which reftorch does not have yet; it differs from "
+    "`C++ only: this file` in nothing but the name of the gdb",
 }
 
 
@@ -63,21 +63,29 @@ def test_references_between_the_files_hold() -> None:
     extension = json.loads((EXTENSION / "package.json").read_text())
     ours = {debugger["type"]: debugger for debugger in extension["contributes"]["debuggers"]}
     for each in CONFIGURATIONS.values():
-        assert each.get("preLaunchTask", "build Debug") in labels
+        # The editor runs a `preLaunchTask` before it looks for the debugger. Ours is added when nothing is missing.
+        task, other = ("build", "preLaunchTask") if each["type"] in ours else ("preLaunchTask", "build")
+        assert (each["request"] == "launch") == (task in each)
+        assert each.get(task, "build Debug") in labels
+        assert other not in each
         for path in re.findall(r"\$\{workspaceFolder\}/([\w./]+)", json.dumps(each)):
             assert path.startswith((".venv/", "build/")) or (ROOT / path).exists(), path
         if each["type"] in ours:
             debugger = ours[each["type"]]
             attributes = debugger["configurationAttributes"][each["request"]]
             assert set(attributes["required"]) <= set(each)
-            own = {"name", "type", "request", "preLaunchTask", "presentation"}
+            own = {"name", "type", "request", "presentation"}
             assert set(each) - own <= set(attributes["properties"])
             assert set(re.findall(r"\$\{command:(\w+)\}", json.dumps(each))) <= set(debugger["variables"])
-    both = CONFIGURATIONS["Python + C++: current file (pythoncpp)"]
-    assert CONFIGURATIONS[both["pythonLaunchName"]]["type"] == "debugpy"
-    assert CONFIGURATIONS[both["cppAttachName"]]["type"] == "cppdbg"
     for name in ("settings.json", "extensions.json"):
         assert json.loads((VSCODE / name).read_text())
+
+
+def test_few_configurations_are_listed_and_need_our_extension_alone() -> None:
+    assert len(LAUNCH) <= 6
+    assert {each["type"] for each in LAUNCH} <= {"reftorch", "reftorch-gdb"}
+    names = [each["name"] for each in (*LAUNCH, *OFFERED)]
+    assert len(set(names)) == len(names)
 
 
 def test_tasks_are_targets_of_the_makefile() -> None:
@@ -88,9 +96,9 @@ def test_tasks_are_targets_of_the_makefile() -> None:
         assert "No rule to make target" not in done.stderr
 
 
-@drives("Python: current file")
+@drives("Python only: this file")
 def test_python_stops_in_the_program_and_in_a_formula() -> None:
-    dap = PythonSession("Python: current file", {PROGRAM: [PRODUCT_LINE]})
+    dap = PythonSession("Python only: this file", {PROGRAM: [PRODUCT_LINE]})
     try:
         frame, caller = dap.frames(dap.thread, 2)
         assert (frame["source"]["path"], frame["line"], frame["name"]) == (PROGRAM, PRODUCT_LINE, "product")
@@ -110,11 +118,11 @@ def test_python_stops_in_the_program_and_in_a_formula() -> None:
         dap.close()
 
 
-@drives("Python: current file")
+@drives("Python only: this file")
 def test_python_follows_children_that_are_forked_and_spawned() -> None:
     line = line_of(PROCESSES, "    return a * b")
     breakpoints = {PROCESSES: [line_of(PROCESSES, "    print("), line]}
-    dap = PythonSession("Python: current file", breakpoints, file=PROCESSES)
+    dap = PythonSession("Python only: this file", breakpoints, file=PROCESSES)
     values = []
 
     def look(child: Connected, stopped: dict[str, Any]) -> None:
@@ -132,12 +140,12 @@ def test_python_follows_children_that_are_forked_and_spawned() -> None:
         dap.close()
 
 
-@drives("Python: current test")
+@drives("Python only: this test")
 def test_python_current_test_runs_the_selected_one(tmp_path: Path) -> None:
     test = tmp_path / "test_it.py"
     test.write_text("def test_other():\n    assert False\n\n\ndef test_it():\n    assert 2 + 2 == 4\n")
     chosen = {"file": str(test), "selectedText": "test_it and not test_other"}
-    dap = PythonSession("Python: current test", {str(test): [6]}, **chosen)
+    dap = PythonSession("Python only: this test", {str(test): [6]}, **chosen)
     try:
         assert dap.where() == (str(test), 6, "test_it")
         dap.go_on()
@@ -146,19 +154,19 @@ def test_python_current_test_runs_the_selected_one(tmp_path: Path) -> None:
         dap.close()
 
 
-@drives("Python: this notebook's companion file")
+@drives("Python only: this notebook")
 def test_python_stops_in_a_notebooks_companion() -> None:
     """The task before it writes the file."""
     notebook = write_notebook()
     (task,) = (
         each
         for each in json.loads((VSCODE / "tasks.json").read_text())["tasks"]
-        if each["label"] == CONFIGURATIONS["Python: this notebook's companion file"]["preLaunchTask"]
+        if each["label"] == CONFIGURATIONS["Python only: this notebook"]["preLaunchTask"]
     )
     subprocess.run(shlex.split(resolved(task["command"], file=notebook)), cwd=ROOT, check=True, capture_output=True)
-    program = python_arguments("Python: this notebook's companion file", file=notebook)["program"]
+    program = python_arguments("Python only: this notebook", file=notebook)["program"]
     line = line_of(program, "a * a")
-    dap = PythonSession("Python: this notebook's companion file", {program: [line]}, file=notebook)
+    dap = PythonSession("Python only: this notebook", {program: [line]}, file=notebook)
     try:
         assert dap.where() == (program, line, "<module>")
         assert dap.evaluate("os.getcwd()", dap.frames(dap.thread, 1)[0]["id"]) == repr(str(notebook.parent))
@@ -168,7 +176,7 @@ def test_python_stops_in_a_notebooks_companion() -> None:
         dap.close()
 
 
-@drives("Python: attach to a Jupyter kernel")
+@drives("Python only: attach to a running process")
 def test_python_attaches_to_a_running_kernel() -> None:
     notebook = Notebook(ROOT / "tests" / "debug", {"REFTORCH_ALLOW_PTRACE": "1"})
     dap = Dap([sys.executable, "-Xfrozen_modules=off", "-m", "debugpy.adapter"])
@@ -177,7 +185,9 @@ def test_python_attaches_to_a_running_kernel() -> None:
         path = str(ROOT / "reftorch" / "functional" / "shapes.py")
         line = line_of(path, "def broadcast_tensors(")
         line += Path(path).read_text().split("\n")[line:].index(BROADCAST) + 1
-        arguments = python_arguments("Python: attach to a Jupyter kernel", **{"command:pickProcess": notebook.pid})
+        arguments = python_arguments(
+            "Python only: attach to a running process", **{"command:pickProcess": notebook.pid}
+        )
         dap.begin("attach", arguments, {path: [line]})
         cell = notebook.send("torch.broadcast_tensors(a, b)[0].tolist()")
         stopped = dap.event("stopped")

@@ -75,14 +75,13 @@ def run_to_the_end(path: str, name: str, file: str) -> None:
         assert gdb.close() == 0
 
 
-@drives("C++: attach (cpptools)")
+@drives("C++ only: attach to a running process (cpptools)")
 @pytest.mark.parametrize("path", GDBS)
 def test_attach(path: str) -> None:
-    """On the process of `Python: current file`, as `Python + C++: current file (pythoncpp)` does it, too."""
-    both = configuration("Python + C++: current file (pythoncpp)")
-    python = PythonSession(both["pythonLaunchName"], {PROGRAM: [PRODUCT_LINE]})
+    """On the process of `Python only: this file`."""
+    python = PythonSession("Python only: this file", {PROGRAM: [PRODUCT_LINE]})
     try:
-        cpp = configuration(both["cppAttachName"], **{"command:pickProcess": python.pid})
+        cpp = configuration("C++ only: attach to a running process (cpptools)", **{"command:pickProcess": python.pid})
         gdb = set_up(path, cpp)
         try:
             gdb(f"-target-attach {cpp['processId']}", until=("*stopped", "^error"))
@@ -98,16 +97,16 @@ def test_attach(path: str) -> None:
         python.close()
 
 
-@drives("C++: current file (cpptools)")
+@drives("C++ only: this file (cpptools)")
 @pytest.mark.parametrize("path", GDBS)
 def test_current_file(path: str) -> None:
-    run_to_the_end(path, "C++: current file (cpptools)", PROGRAM)
+    run_to_the_end(path, "C++ only: this file (cpptools)", PROGRAM)
 
 
-@drives("C++: current test (cpptools)")
+@drives("C++ only: this test (cpptools)")
 def test_current_test(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(Path(PROGRAM).read_text())  # its stack is the one that is looked for
     test = tmp_path / "test_it.py"
     test.write_text("import runpy\n\n\ndef test_it():\n    runpy.run_path(__file__.replace('test_it', 'program'))\n")
-    own = configuration("C++: current test (cpptools)")
-    run_to_the_end(own["miDebuggerPath"], "C++: current test (cpptools)", str(test))
+    own = configuration("C++ only: this test (cpptools)")
+    run_to_the_end(own["miDebuggerPath"], "C++ only: this test (cpptools)", str(test))

@@ -7,6 +7,7 @@ Left out: what our extension does around gdb's adapter (test_extension.py).
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -23,12 +24,14 @@ from tests.debug.launch import (
     CELL_STACK,
     KERNEL,
     KERNEL_LINE,
+    LOOPS,
     PRODUCT_LINE,
     PROGRAM,
     ROOT,
     PythonSession,
     configuration,
     drives,
+    line_of,
     look_around,
     quick,
 )
@@ -39,7 +42,7 @@ CDT = ROOT / "build" / "npm" / "node_modules" / "cdt-gdb-adapter" / "dist" / "de
 @pytest.fixture
 def python_session() -> Iterator[PythonSession]:
     """Stopped on the line of the product."""
-    session = PythonSession("Python: current file", {PROGRAM: [PRODUCT_LINE]})
+    session = PythonSession("Python only: this file", {PROGRAM: [PRODUCT_LINE]})
     try:
         yield session
     finally:
@@ -64,9 +67,9 @@ def detach(gdb: Dap) -> None:
     assert gdb.process.wait(PATIENCE) == 0
 
 
-@drives("C++: attach (gdb)")
+@drives("C++ only: attach to a running process")
 def test_gdb_as_a_second_session(python_session: PythonSession) -> None:
-    own = configuration("C++: attach (gdb)", **{"command:pickProcess": python_session.pid})
+    own = configuration("C++ only: attach to a running process", **{"command:pickProcess": python_session.pid})
     gdb = start_gdb(own)
     try:
         attach(gdb, int(own["pid"]))
@@ -78,10 +81,10 @@ def test_gdb_as_a_second_session(python_session: PythonSession) -> None:
         gdb.close()
 
 
-@drives("C++: attach to a Jupyter kernel (gdb)")
+@drives("C++ only: attach to a running process")
 def test_gdb_attaches_to_a_running_kernel() -> None:
     notebook = Notebook(ROOT / "tests" / "debug", {"REFTORCH_ALLOW_PTRACE": "1"})
-    own = configuration("C++: attach to a Jupyter kernel (gdb)", **{"command:pickKernel": notebook.pid})
+    own = configuration("C++ only: attach to a running process", **{"command:pickProcess": notebook.pid})
     gdb = start_gdb(own)
     try:
         assert not notebook.run(CELL, timeout=PATIENCE).error
@@ -114,22 +117,77 @@ def run_to_the_end(name: str, file: str) -> None:
         gdb.close()
 
 
-@drives("C++: current file (gdb)")
+@drives("C++ only: this file")
 def test_gdb_starts_the_current_file() -> None:
-    run_to_the_end("C++: current file (gdb)", PROGRAM)
+    run_to_the_end("C++ only: this file", PROGRAM)
 
 
-@drives("C++: current test (gdb)")
+@drives("C++ only: this test")
 def test_gdb_starts_the_current_test(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(Path(PROGRAM).read_text())  # its stack is the one that is looked for
     test = tmp_path / "test_it.py"
     test.write_text("import runpy\n\n\ndef test_it():\n    runpy.run_path(__file__.replace('test_it', 'program'))\n")
-    run_to_the_end("C++: current test (gdb)", str(test))
+    run_to_the_end("C++ only: this test", str(test))
+
+
+NAMED_THREADS = """
+import reftorch as torch
+from reftorch.utils.data import DataLoader
+
+x = torch.ones(2, device="cuda", requires_grad=True)
+(x * x).sum().backward()
+items = iter(DataLoader([torch.zeros(2)] * 9, num_workers=1, multiprocessing_context="fork", pin_memory=True))
+next(items)
+big = torch.ones(1 << 20)
+torch.set_num_threads(2)
+print((big + big)[-1].item())
+a = torch.tensor([[1.5, 2.5], [3.5, 4.5]])
+print((a * a.t()).tolist())
+"""
+LOOP_LINE = line_of(LOOPS, "    *reinterpret_cast<stored_result*>(data[0]")
+
+
+def test_what_a_side_bar_shows(tmp_path: Path) -> None:
+    """Threads by their names, functions by short names, the numbers behind pointers, and variables that are alive."""
+    program = tmp_path / "program.py"
+    program.write_text(NAMED_THREADS)
+    own = configuration("C++ only: this file", file=str(program))
+    gdb = start_gdb(own)
+    try:
+        own["env"] = dict(os.environ) | own["env"] | {"REFTORCH_CUDA_SIM": "1"}
+        gdb.begin("launch", {key: own[key] for key in ("program", "args", "cwd", "env")}, {KERNEL: [KERNEL_LINE]})
+        thread = gdb.event("stopped")["threadId"]
+        threads = {each["id"]: each["name"] for each in gdb.ask("threads")["threads"]}
+        assert threads[thread] == "main"
+        assert {"autograd device 0", "DataLoader pin", "parallel_for helper", "CUDA stream of device 0"} <= set(
+            threads.values()
+        )
+        assert gdb.frames(thread, 1)[0]["name"] == "at::native::mul_kernel"
+        gdb.ask("setBreakpoints", source={"path": LOOPS}, breakpoints=[{"line": LOOP_LINE}])
+        gdb.ask("continue", threadId=thread)
+        frames = gdb.frames(gdb.event("stopped")["threadId"], 24)
+        short = re.compile(r"[\w:<>.~()]{1,60}( lambda)?")
+        assert [frame["name"] for frame in frames if not short.fullmatch(frame["name"])] == []
+        assert frames[0]["name"] == "at::native::basic_loop<...>"
+        names = [frame["name"] for frame in frames]
+        assert names.index("at::native::cpu_elementwise lambda") < names.index("at::dispatch lambda")
+        assert names.index("at::dispatch lambda") < names.index("at::native::mul_kernel")
+        shown = {}
+        for scope in gdb.ask("scopes", frameId=frames[0]["id"])["scopes"][:2]:
+            variables = gdb.ask("variables", variablesReference=scope["variablesReference"])["variables"]
+            shown |= {each["name"]: each for each in variables if scope["name"] != "Registers"}
+        assert shown["strides"]["value"] == "-> 4"
+        assert re.fullmatch(r"-> \S+, 1\.5, 1\.5", shown["data"]["value"])  # the output, and both inputs
+        assert shown["i"]["value"] == "0"
+        (inside,) = gdb.ask("variables", variablesReference=shown["strides"]["variablesReference"])["variables"]
+        assert inside["value"] == "4"
+    finally:
+        gdb.close()
 
 
 def test_a_call_into_the_process_is_no_stop_and_outdates_nothing() -> None:
     """Told of a stop the editor would ask for everything again; by an expression in WATCH, for ever."""
-    own = quick(configuration("C++: current file (gdb)", file=PROGRAM))
+    own = quick(configuration("C++ only: this file", file=PROGRAM))
     gdb = start_gdb(own)
     try:
         own["env"] = dict(os.environ) | own["env"]
@@ -154,11 +212,13 @@ def test_a_call_into_the_process_is_no_stop_and_outdates_nothing() -> None:
         gdb.close()
 
 
-@drives("C++: attach (cdt-gdb)")
+@drives("C++ only: attach to a running process (Eclipse CDT)")
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node, to run cdt-gdb-adapter")
 @pytest.mark.skipif(not CDT.exists(), reason="needs cdt-gdb-adapter: make test-adapters (npm)")
 def test_cdt_gdb_adapter_as_a_second_session(python_session: PythonSession) -> None:
-    own = configuration("C++: attach (cdt-gdb)", **{"command:askProcessId": python_session.pid})
+    own = configuration(
+        "C++ only: attach to a running process (Eclipse CDT)", **{"command:pickProcess": python_session.pid}
+    )
     cdt = Dap(["node", str(CDT)], env=gdb_environment())
     try:
         cdt.begin("attach", own, {KERNEL: [KERNEL_LINE]})

@@ -34,6 +34,8 @@ CELLS = [
     "%%native_trace mul --over -v iter\nc = a * b",
     "%%native_trace mul --max 8\nc = a * b",
     "%%calltree\nc = a * b",
+    "%%ranks 4\nc = a * rank\ndist.all_reduce(c)\nprint(rank)\nc",
+    "%%ranks 2 --may-fail\nif rank == 0:\n    dist.barrier()\nraise ValueError('meant')",
     "%where_op mul",
     "def hook(grad):\n    %bt\nx = torch.ones(2, requires_grad=True)\ny = x * x\ny.register_hook(hook)\n"
     "y.sum().backward()",

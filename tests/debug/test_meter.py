@@ -15,7 +15,7 @@ from course._tools.trees import bare
 from tests.debug.host import NODE, Host, Hosted
 from tests.debug.launch import ROOT, configuration, line_of
 
-NAME = "Python + C++: current file"
+NAME = "Debug this file"
 METER = ROOT / "course" / "04_debugging" / "meter.py"
 COPIES = ROOT / "cpp" / "ATen" / "native" / "cpu" / "CopyKernel.cpp"
 SHIFT_LINE = line_of(str(METER), "        self.frames[:, 1:] = ")
@@ -49,7 +49,7 @@ def test_the_wrong_number_is_seen_between_the_two_copies(host: Host) -> None:
     assert python.evaluate("frame.tolist()", frame["id"]) == "[8.5, 25.5]"
     breakpoint_at(gdb, COPIES, REST_LINE)  # now, so that the sixteen frames before do not stop there
     python.ask("continue", threadId=thread)
-    frames = gdb.frames(gdb.event("stopped")["threadId"], 12)
+    frames = gdb.frames(gdb.event("stopped")["threadId"], 24)
     names = [bare(frame["name"]) for frame in frames]
     assert names[0] == "copy_row"
     assert frames[0]["line"] == REST_LINE

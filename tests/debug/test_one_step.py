@@ -15,7 +15,7 @@ from course._tools.trees import bare
 from tests.debug.host import NODE, Host, Hosted
 from tests.debug.launch import ROOT, configuration, line_of
 
-NAME = "Python + C++: current file"
+NAME = "Debug this file"
 PROGRAM = ROOT / "course" / "08_norm_layers" / "one_step.py"
 MODULE = ROOT / "reftorch" / "nn" / "modules" / "batchnorm.py"
 KERNELS = ROOT / "cpp" / "ATen" / "native" / "cpu" / "NormalizationKernel.cpp"

@@ -234,8 +234,9 @@ torch.hstack([a, b])
 @pytest.mark.parametrize("path", GDBS)
 def test_an_op_stops_in_each_of_its_kernels_or_in_its_function(path: str, tmp_path: Path) -> None:
     gdb = Gdb(path, tmp_path, KERNELS, ["rt-op lerp", "rt-op hstack if tensors.size() == 2", "run", "continue", "c"])
-    assert "lerp_scalar_kernel (iter=TensorIterator [3]" in gdb["run"]
-    assert "lerp_tensor_kernel (iter=TensorIterator [3]" in gdb["continue"]
+    for command, kernel in (("run", "lerp_scalar_kernel"), ("continue", "lerp_tensor_kernel")):
+        assert re.search(rf"{kernel}<.*>.* \(iter=TensorIterator \[3\]", gdb[command])
+        assert re.search(rf"^\d+\tREGISTER_CPU_ELEMENTWISE\(\w+, {kernel}, ", gdb[command], re.MULTILINE)
     assert "reftorch::at::native::joined<reftorch::at::native::hstack> (tensors=[Tensor f32[3]" in gdb["c"]
 
 

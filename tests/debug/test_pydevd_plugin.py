@@ -75,7 +75,7 @@ def test_what_a_subclass_refuses_is_told_and_the_rest_is_shown(resolver: Any) ->
 
 
 def test_debugpy_finds_it() -> None:
-    session = PythonSession("Python: current file", {PROGRAM: [PRODUCT_LINE]})
+    session = PythonSession("Python only: this file", {PROGRAM: [PRODUCT_LINE]})
     try:
         frame = session.frames(session.thread, 1)[0]["id"]
         a = session.ask("evaluate", expression="a", frameId=frame, context="hover")

@@ -5,13 +5,13 @@ Mirrors: nothing in PyTorch: it has no such tools.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
 import reftorch.debug
+from tests.debug.launch import CONFIGURATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "reftorch" / "debug" / "README.md").read_text()
@@ -41,7 +41,7 @@ def test_every_public_tool_is_listed_for_its_audience(heading: str, room: str) -
 def test_every_magic_is_named() -> None:
     magics = (ROOT / "reftorch" / "debug" / "notebook" / "magics.py").read_text()
     names = re.findall(r"@(?:cell|line)_magic.*\n    def (\w+)", magics)
-    assert len(names) == 5
+    assert len(names) == 6
     missing = [name for name in names if not re.search(rf"`%{{1,2}}{name}\b", README)]
     assert not missing, f"reftorch/debug/README.md does not name {missing}"
 
@@ -56,8 +56,6 @@ def test_every_command_of_gdb_is_named() -> None:
 
 
 def test_every_configuration_of_vs_code_is_named() -> None:
-    launch = json.loads((ROOT / ".vscode" / "launch.json").read_text())
-    names = [configuration["name"] for configuration in launch["configurations"]]
     text = " ".join(README.split())
-    missing = [name for name in names if f"**{name}**" not in text]
+    missing = [name for name in CONFIGURATIONS if f"**{name}**" not in text]
     assert not missing, f"reftorch/debug/README.md does not name {missing}"

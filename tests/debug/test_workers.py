@@ -27,7 +27,7 @@ BREAKPOINTS = {WORKERS: [line_of(WORKERS, "    contexts = "), ITEM_LINE]}
 PRINTED = "[[[4.0, 4.0]], [[9.0, 9.0]]]"
 
 
-@drives("Python: current file")
+@drives("Python only: this file")
 def test_python_stops_in_getitem() -> None:
     """In the worker that is forked and in the worker that is spawned."""
     values = []
@@ -40,7 +40,7 @@ def test_python_stops_in_getitem() -> None:
         values.append((number, worker.evaluate("index", frame["id"]), worker.evaluate("a", frame["id"])))
         worker.ask("continue", threadId=stopped["threadId"])
 
-    root = PythonSession("Python: current file", BREAKPOINTS, file=WORKERS)
+    root = PythonSession("Python only: this file", BREAKPOINTS, file=WORKERS)
     try:
         root.go_on()
         follow_children(root, BREAKPOINTS, look)
@@ -50,7 +50,7 @@ def test_python_stops_in_getitem() -> None:
         root.close()
 
 
-@drives("C++: attach to a worker of a DataLoader (gdb)")
+@drives("C++ only: attach to a running process")
 def test_gdb_stops_in_the_kernel_of_a_worker() -> None:
     """gdb attaches to each worker while Python's debugger holds it in its first item."""
     stacks = []
@@ -61,7 +61,7 @@ def test_gdb_stops_in_the_kernel_of_a_worker() -> None:
             worker.post("continue", threadId=stopped["threadId"])
             return
         pid = int(worker.evaluate("__import__('os').getpid()", frame["id"]))
-        own = configuration("C++: attach to a worker of a DataLoader (gdb)", **{"command:pickWorker": pid})
+        own = configuration("C++ only: attach to a running process", **{"command:pickProcess": pid})
         gdb = start_gdb(own)
         try:
             attach(gdb, int(own["pid"]))
@@ -74,7 +74,7 @@ def test_gdb_stops_in_the_kernel_of_a_worker() -> None:
         finally:
             gdb.close()
 
-    root = PythonSession("Python: current file", BREAKPOINTS, file=WORKERS)
+    root = PythonSession("Python only: this file", BREAKPOINTS, file=WORKERS)
     try:
         root.go_on()
         follow_children(root, BREAKPOINTS, look)

@@ -2,9 +2,10 @@
 // Left out: everything of VS Code that the extension does not use; a window.
 //
 // An editor without a window: the part of VS Code's API that our extension uses, driven by JSON lines. `node
-// vscode_host.js EXTENSION WORKSPACE` reads {start: CONFIGURATION, breakpoints: {PATH: [LINE]}}, {session, message} and
-// {pick: COMMAND}; it writes {opened}, {session, message}, {closed}, {warning}, {error} and {picked}. For notebooks see
-// vscode_notebooks.js.
+// vscode_host.js EXTENSION WORKSPACE` reads {start: CONFIGURATION, breakpoints: {PATH: [LINE]}}, {session, message},
+// {pick: COMMAND}, {front: PATH} (null: no editor is open), {resolve: CONFIGURATION} and {offered: [TYPE]} (the debuggers of
+// other extensions); it writes {opened}, {session, message}, {closed}, {warning}, {error}, {information}, {picked},
+// {resolved} and {offered}. For notebooks see vscode_notebooks.js.
 const Module = require("module");
 const path = require("path");
 const readline = require("readline");
@@ -12,6 +13,7 @@ const readline = require("readline");
 const [extensionPath, workspace] = process.argv.slice(2);
 const tell = (what) => process.stdout.write(JSON.stringify(what) + "\n");
 const providers = new Map();
+const dynamic = new Map();
 const factories = new Map();
 const commands = new Map();
 const sessions = new Map();
@@ -55,7 +57,9 @@ class Session {
     tell({ opened: { ...opened, configuration: this.configuration } });
     implementation.onDidSendMessage((message) => this.hear(message));
     const ask = (command, args) => Promise.race([this.ask(command, args), this.ended]);
-    await ask("initialize", { adapterID: this.type, linesStartAt1: true, columnsStartAt1: true, pathFormat: "path" });
+    const client = { adapterID: this.type, linesStartAt1: true, columnsStartAt1: true, pathFormat: "path" };
+    const body = await ask("initialize", client);
+    tell({ session: this.id, message: { type: "event", event: "capabilities", body } });
     const begun = ask(this.configuration.request, this.configuration);
     begun.catch(() => {}); // reported where it is awaited
     await Promise.race([this.initialized, begun]);
@@ -92,9 +96,13 @@ class Session {
 }
 
 const folder = { uri: { fsPath: workspace }, name: path.basename(workspace) };
+// What the extension makes of a configuration before the editor puts in the variables and runs the task.
+const resolve = (asked) => providers.get("*").resolveDebugConfiguration(folder, asked);
 async function startDebugging(_folder, asked, options) {
+  const resolved = await resolve(asked);
+  if (!resolved) return false;
   const provider = providers.get(asked.type);
-  const configuration = provider.resolveDebugConfigurationWithSubstitutedVariables(folder, asked);
+  const configuration = provider.resolveDebugConfigurationWithSubstitutedVariables(folder, resolved);
   try {
     await new Session(configuration, options && options.parentSession).start();
     return true;
@@ -104,23 +112,45 @@ async function startDebugging(_folder, asked, options) {
   }
 }
 
+let front; // the file in front
+let changed; // who hears of it
+const file = (fsPath) => ({ fsPath, scheme: "file" });
+const memory = new Map();
+let installed = []; // types of debuggers of other extensions
+const own = require(path.join(extensionPath, "package.json"));
 const notebooks = require("./vscode_notebooks")(tell);
 const vscode = {
   ...notebooks.api,
   workspace: { ...notebooks.workspace, getWorkspaceFolder: () => folder, workspaceFolders: [folder] },
+  Uri: { file },
+  DebugConfigurationProviderTriggerKind: { Initial: 1, Dynamic: 2 },
+  extensions: {
+    get all() {
+      const others = installed.map((type) => ({ packageJSON: { contributes: { debuggers: [{ type }] } } }));
+      return [{ packageJSON: own }, { packageJSON: {} }, ...others];
+    },
+  },
   EventEmitter,
   DebugAdapterInlineImplementation,
   debug: {
     startDebugging,
-    registerDebugConfigurationProvider: (type, provider) => providers.set(type, provider),
+    registerDebugConfigurationProvider: (type, provider, kind) => (kind === 2 ? dynamic : providers).set(type, provider),
     registerDebugAdapterDescriptorFactory: (type, factory) => factories.set(type, factory),
   },
   commands: { registerCommand: (name, run) => commands.set(name, run) },
   window: {
     ...notebooks.window,
     get activeNotebookEditor() {
-      return notebooks.inFront();
+      if (front && front.endsWith(".ipynb")) return { notebook: { uri: file(front) } };
+      const shown = notebooks.inFront();
+      return shown.notebook && shown;
     },
+    get activeTextEditor() {
+      return front && !front.endsWith(".ipynb") ? { document: { uri: file(front) } } : undefined;
+    },
+    onDidChangeActiveTextEditor: (listener) => (changed = listener),
+    tabGroups: { all: [{ tabs: [{ input: undefined }, { input: { uri: { scheme: "untitled", fsPath: "a.py" } } }] }] },
+    showInformationMessage: (text) => tell({ information: text }),
     showWarningMessage: (text) => tell({ warning: text }),
     showErrorMessage: (text) => tell({ error: text }),
     showQuickPick: async (items) => {
@@ -132,13 +162,26 @@ const vscode = {
 
 const load = Module._load;
 Module._load = (name, ...rest) => (name === "vscode" ? vscode : load(name, ...rest));
-require(extensionPath).activate({ subscriptions: [] });
+const workspaceState = {
+  get: (key, otherwise) => (memory.has(key) ? memory.get(key) : otherwise),
+  update: (key, value) => memory.set(key, value),
+};
+require(extensionPath).activate({ subscriptions: [], workspaceState });
 
 const drive = {
   ...notebooks.drive,
   start: (asked) => {
     breakpoints = asked.breakpoints || {};
     return startDebugging(folder, asked.start).then((ok) => tell({ started: ok }));
+  },
+  front: (asked) => {
+    front = asked.front || undefined;
+    changed(vscode.window.activeTextEditor);
+  },
+  resolve: async ({ resolve: asked }) => tell({ resolved: (await resolve(asked)) || false }),
+  offered: (asked) => {
+    installed = asked.offered;
+    tell({ offered: dynamic.get("reftorch").provideDebugConfigurations().map(({ name }) => name) });
   },
   session: ({ session, message }) => sessions.get(session).adapter.handleMessage(message),
   pick: async ({ pick }) => tell({ picked: await commands.get(pick)() }),

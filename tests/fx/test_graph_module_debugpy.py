@@ -123,7 +123,7 @@ def test_the_committed_configuration_stops_in_a_folder(tmp_path: Path) -> None:
     module, program = tmp_path / "package" / "module.py", tmp_path / "program.py"
     line = 1 + next(i for i, text in enumerate(module.read_text().split("\n")) if '= getattr(self, "1")' in text)
     program.write_text("import reftorch as torch\nfrom package import Net\nprint(Net()(torch.ones(1, 2)))\n")
-    session = PythonSession("Python: current file", {str(module): [line]}, file=str(program))
+    session = PythonSession("Python only: this file", {str(module): [line]}, file=str(program))
     try:
         assert session.where() == (str(module), line, "forward")
         frame = session.frames(session.thread, 1)[0]

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import reftorch
+import reftorch._jit_internal
 from tests.answers.watched import asked
 
 
@@ -69,6 +70,32 @@ def test_script_and_trace_return_what_they_get() -> None:
     assert reftorch.jit.script_method(_squared) is _squared
 
 
-def test_files_of_the_compiler_are_named_as_missing() -> None:
-    with pytest.raises(AttributeError, match=r"not in reftorch: torch\.jit\.load .*TorchScript is not planned"):
-        reftorch.jit.load("net.pt")  # type: ignore[attr-defined]
+def test_files_of_the_compiler_are_refused_in_one_sentence() -> None:
+    with pytest.raises(RuntimeError, match=r"^torch\.jit\.load: there is no TorchScript interpreter here\. Hint: "):
+        reftorch.jit.load("net.pt")
+    with pytest.raises(RuntimeError, match=r"^torch\.jit\.save: there is no TorchScript compiler here\. Hint: "):
+        reftorch.jit.save(reftorch.nn.ReLU(), "net.pt")
+
+
+def test_declarations_of_types_for_the_compiler_are_accepted() -> None:
+    class Layer:
+        @reftorch.jit._overload_method
+        def forward(self, x: list[int]) -> int: ...
+
+        @reftorch.jit._overload_method
+        def forward(self, x: int) -> int: ...  # noqa: F811
+
+        def forward(self, x: Any) -> int:  # noqa: F811
+            return 3
+
+    assert Layer().forward(1) == 3
+    net = reftorch.nn.ReLU()
+    assert reftorch.jit.freeze(net) is net and reftorch.jit.optimize_for_inference(net) is net
+
+
+def test_a_boolean_chooses_the_function() -> None:
+    dispatch = reftorch._jit_internal.boolean_dispatch(
+        "flag", 1, False, lambda x, flag: 1, lambda x, flag=0: 0, "m", "f"
+    )
+    assert dispatch("x") == 0 and dispatch("x", True) == 1 and dispatch("x", flag=True) == 1
+    assert dispatch.__name__ == "f" and dispatch.__module__ == "m"

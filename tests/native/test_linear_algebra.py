@@ -259,3 +259,21 @@ def test_sums_in_16_bits_are_rounded_where_torch_rounds(dtype: str, real_torch: 
     for program in (outer, batches):
         for factors in ({}, {"beta": 0.3, "alpha": 1.7}, {"beta": 0, "alpha": 1.7}, {"alpha": 1.7}):
             assert_same(lambda t, p=program, f=factors: p(t, **f), real_torch, rtol=0, atol=0)
+
+
+MISMATCHED: dict[str, Program] = {
+    "linear": lambda t: t.nn.functional.linear(t.ones(2, 3).double(), t.ones(4, 3), t.ones(4)),
+    "linear, integers": lambda t: t.nn.functional.linear(t.ones(2, 3).long(), t.ones(4, 3), t.ones(4)),
+    "linear of a batch": lambda t: t.nn.functional.linear(t.ones(5, 2, 3).double(), t.ones(4, 3), t.ones(4)),
+    "linear of a row": lambda t: t.nn.functional.linear(t.ones(3).double(), t.ones(4, 3), t.ones(4)),
+    "linear without bias": lambda t: t.nn.functional.linear(t.ones(2, 3).double(), t.ones(4, 3)),
+    "linear, another bias": lambda t: t.nn.functional.linear(t.ones(2, 3), t.ones(4, 3), t.ones(4).double()),
+    "addmm": lambda t: t.addmm(t.ones(2), t.ones(2, 3).half(), t.ones(3, 2)),
+    "mm": lambda t: t.mm(t.ones(2, 3).int(), t.ones(3, 2)),
+    "bilinear": lambda t: t.nn.functional.bilinear(t.ones(2, 2).double(), t.ones(2, 3), t.ones(2, 2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", MISMATCHED)
+def test_words_about_dtypes_that_differ(name: str, real_torch: ModuleType) -> None:
+    assert_same_error(MISMATCHED[name], real_torch)

@@ -62,6 +62,18 @@ def outcome(call: Callable[[], Any]) -> tuple[Any, Exception | None]:
         return None, error
 
 
+def with_other_bytes(value: Any) -> Any:
+    """Write to each true element of the bool tensors another byte than 1, in place. Lists and tuples are walked."""
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            with_other_bytes(item)
+    elif isinstance(value, reftorch.Tensor) and value.dtype == reftorch.bool:
+        memory = reftorch.empty(0, dtype=reftorch.uint8).set_(value.untyped_storage())
+        others = reftorch.arange(memory.numel()).mul_(37).remainder_(254).add_(2).to(reftorch.uint8)
+        memory.copy_(reftorch.where(memory != 0, others, memory))
+    return value
+
+
 def assert_same_outcome(
     ours: Callable[[], Any], theirs: Callable[[], Any], what: str, rtol: float | None = None
 ) -> bool:
@@ -227,6 +239,44 @@ def _as_tuple(result: Any) -> tuple[Any, ...]:
 
 def _differentiable_inputs(args: tuple[Any, ...]) -> list[Any]:
     return [a for arg in args for a in _as_tuple(arg) if getattr(a, "requires_grad", False)]
+
+
+def both_orders(
+    op: OpInfo,
+    sample: Sample,
+    move: Callable[[Any], Any],
+    where: Callable[[], Any],
+    defaults: Callable[[], Any],
+) -> list[Any]:
+    """Our gradients of two orders for the sample's tensors, each moved by ``move``; none if nothing requires one.
+
+    The op runs in the context ``where()``, the formulas in the context ``defaults()``.
+    """
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(moved, value))
+        if not isinstance(value, reftorch.Tensor):
+            return value
+        return move(value.detach()).requires_grad_(value.requires_grad)
+
+    def next_order(results: list[Any], inputs: list[Any], create_graph: bool) -> list[Any]:
+        weights = [move((reftorch.arange(r.numel()) + 1.0).sin().reshape(r.shape).to(r.dtype)) for r in results]
+        with defaults():
+            return list(reftorch.autograd.grad(results, inputs, weights, create_graph=create_graph, allow_unused=True))
+
+    args, kwargs = sample.requiring_grad().build(reftorch)
+    args, kwargs = moved(args), {name: moved(value) for name, value in kwargs.items()}
+    inputs = _differentiable_inputs(args)
+    reftorch.manual_seed(0)
+    with where():
+        result = op.run(reftorch, args, kwargs)
+    results = [r for r in _as_tuple(result) if getattr(r, "requires_grad", False)]
+    if not results or not inputs:
+        return []
+    grads = next_order(results, inputs, create_graph=True)
+    twice = [g for g in grads if g is not None and g.requires_grad]
+    return [*grads, *next_order(twice, inputs, create_graph=False)] if twice and op.gradcheck else grads
 
 
 def gradients(op: OpInfo, sample: Sample, lib: Any) -> list[Any]:

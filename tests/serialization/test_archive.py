@@ -4,6 +4,7 @@ Mirrors: caffe2/serialize/inline_container_test.cc
 """
 
 import io
+import mmap
 import zipfile
 from pathlib import Path
 from types import ModuleType
@@ -114,8 +115,26 @@ def test_a_changed_bit_of_a_tensor_is_noticed() -> None:
     for where in range(first, first + 400, 37):
         changed = bytearray(whole)
         changed[where] ^= 16
-        with pytest.raises(RuntimeError, match=r"data/0: the bytes have the checksum .*The file is damaged"):
-            reftorch.load(io.BytesIO(changed))
+        with pytest.warns(UserWarning, match=r"data/0: the bytes have the checksum .* The file is damaged, or was ed"):
+            reftorch.load(io.BytesIO(changed))  # as PyTorch does, which checks nothing
+
+
+def test_a_file_that_was_edited_in_place_loads(tmp_path: Path) -> None:
+    path = tmp_path / "edited.pt"
+    reftorch.save(reftorch.arange(4.0), path)
+    with reftorch.serialization.set_default_mmap_options(mmap.MAP_SHARED):
+        reftorch.load(path, mmap=True)[0] = 5
+    with pytest.warns(UserWarning, match="was edited through mmap=True and MAP_SHARED"):
+        assert reftorch.load(path).tolist() == [5.0, 1.0, 2.0, 3.0]
+    assert reftorch.load(path, mmap=True).tolist() == [5.0, 1.0, 2.0, 3.0]
+
+
+def test_a_changed_bit_of_the_pickle_is_an_error() -> None:
+    whole = saved({"x": reftorch.arange(100.0)})
+    changed = bytearray(whole)
+    changed[archive.PyTorchStreamReader(io.BytesIO(whole)).get_record_offset("data.pkl") + 30] ^= 16
+    with pytest.raises(RuntimeError, match=r"data\.pkl: the bytes have the checksum .*The file is damaged\."):
+        reftorch.load(io.BytesIO(changed))
 
 
 def test_a_file_without_checksums_loads(real_torch: ModuleType) -> None:
@@ -137,12 +156,39 @@ def test_every_truncation_is_an_error() -> None:
             reftorch.load(io.BytesIO(whole[:length]))
 
 
-def test_compressed_records_are_refused() -> None:
-    """A zip bomb is a compressed record; torch.save never writes one."""
-    bomb = repacked(saved(reftorch.zeros(1 << 20)), lambda name, data: data, zipfile.ZIP_DEFLATED)
-    assert len(bomb.getvalue()) < 20_000
-    with pytest.raises(RuntimeError, match="expected a record that is not compressed"):
-        reftorch.load(bomb)
+def test_compressed_records_load(real_torch: ModuleType) -> None:
+    """Another program has zipped the file again."""
+    for library in (reftorch, real_torch):
+        file = io.BytesIO()
+        library.save({"x": library.arange(100_000), "y": library.zeros(0)}, file)
+        found = reftorch.load(repacked(file.getvalue(), lambda name, data: data, zipfile.ZIP_DEFLATED))
+        assert found["x"].equal(reftorch.arange(100_000)) and found["y"].numel() == 0
+
+
+def test_compressed_records_cannot_be_mapped(tmp_path: Path) -> None:
+    path = tmp_path / "deflated.pt"
+    path.write_bytes(repacked(saved(reftorch.ones(3)), lambda name, data: data, zipfile.ZIP_DEFLATED).getvalue())
+    with pytest.raises(RuntimeError, match=r"expected a record that is not compressed.* Hint: load without mmap=True"):
+        reftorch.load(path, mmap=True)
+    with pytest.raises(RuntimeError, match="expected a record that is stored or deflated, got method 12"):
+        reftorch.load(repacked(saved(reftorch.ones(3)), lambda name, data: data, zipfile.ZIP_BZIP2))
+
+
+def test_damaged_compressed_records_are_errors() -> None:
+    """A record takes no more memory than deflate can make of its bytes, and no more than the directory says."""
+    whole = repacked(saved(reftorch.zeros(1 << 16)), lambda name, data: data, zipfile.ZIP_DEFLATED).getvalue()
+    entry = zipfile.ZipFile(io.BytesIO(whole)).getinfo("archive/data/0")
+    start = entry.header_offset + 30 + len(entry.filename)
+    for change, message in (
+        (whole[:start] + b"\xff" * entry.compress_size + whole[start + entry.compress_size :], "The file is damaged"),
+        (whole[:start] + bytes(entry.compress_size) + whole[start + entry.compress_size :], "The file is damaged"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            reftorch.load(io.BytesIO(change))
+    reader = archive.PyTorchStreamReader(io.BytesIO(whole))
+    reader._records["archive/data/0"].file_size = 2**40
+    with pytest.raises(RuntimeError, match="bytes cannot be 1099511627776 compressed ones"):
+        reader.get_record("data/0")
 
 
 def test_records_that_overlap_are_refused() -> None:

@@ -78,9 +78,9 @@ def test_a_whole_optimizer(real_torch: ModuleType, name: str, ours_writes: bool)
 
 def test_a_class_that_this_library_lacks(real_torch: ModuleType) -> None:
     file = io.BytesIO()
-    real_torch.save(real_torch.nn.DataParallel(real_torch.nn.Linear(1, 1)), file)
+    real_torch.save(real_torch.ao.quantization.MinMaxObserver(), file)
     file.seek(0)
-    with pytest.raises(AttributeError, match=r"DataParallel of PyTorch, which this library lacks"):
+    with pytest.raises(AttributeError, match=r"MinMaxObserver of PyTorch, which this library lacks"):
         reftorch.load(file, weights_only=False)
 
 
@@ -146,3 +146,28 @@ def test_safetensors_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setitem(__import__("sys").modules, "safetensors", None)
     with pytest.raises(RuntimeError, match="pip install safetensors"):
         reftorch.load(tmp_path / "model.safetensors")
+
+
+def with_geometry(size: tuple[int, ...], stride: tuple[int, ...], offset: int, legacy: bool) -> io.BytesIO:
+    """A file of ten elements whose tensor has another geometry than the tensor that was saved."""
+
+    class Claimed(reftorch.Tensor):
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            function, (storage, _, _, _, *rest) = reftorch.arange(10.0).__reduce_ex__(protocol)
+            return function, (storage, offset, size, stride, *rest)
+
+    file = io.BytesIO()
+    reftorch.save(reftorch.ones(1).as_subclass(Claimed), file, _use_new_zipfile_serialization=not legacy)
+    file.seek(0)
+    return file
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["zip", "legacy"])
+@pytest.mark.parametrize("weights_only", [False, True])
+def test_a_tensor_is_not_larger_than_its_storage(legacy: bool, weights_only: bool) -> None:
+    for size, stride, offset in (((100,), (1,), 0), ((2,), (1,), 100), ((2, 2), (1, 10), 0), ((2**55,), (4,), 0)):
+        with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
+            reftorch.load(with_geometry(size, stride, offset, legacy), weights_only=weights_only)
+    for size, stride, offset in (((2, 5), (5, 1), 0), ((3,), (3,), 3), ((0,), (1,), 99), ((100,), (0,), 9)):
+        loaded = reftorch.load(with_geometry(size, stride, offset, legacy), weights_only=weights_only)
+        assert loaded.shape == size and loaded.untyped_storage().nbytes() == 40

@@ -5,6 +5,7 @@ Mirrors: test/test_serialization.py (map_location)
 
 import io
 import os
+import pickle
 import struct
 import subprocess
 import sys
@@ -184,3 +185,49 @@ def test_pickles_of_python_2_in_bytes() -> None:
     assert reftorch.load(file, weights_only=False, encoding="bytes").tolist() == [1.5, 2.5]
     with pytest.warns(UserWarning, match="pickle_load_args only works"):
         assert reftorch.load(file, encoding="bytes").tolist() == [1.5, 2.5]
+
+
+def test_an_error_of_a_map_location_is_the_users() -> None:
+    file = io.BytesIO()
+    reftorch.save(reftorch.ones(1), file)
+    for error, where in (
+        (KeyError, lambda storage, place: {}[place]),
+        (IndexError, lambda storage, place: [][0]),
+        (TypeError, lambda storage, place: storage + place),
+        (ZeroDivisionError, lambda storage, place: 1 // 0),
+    ):
+        file.seek(0)
+        with pytest.raises(error):
+            reftorch.load(file, map_location=where)
+
+
+class Fussy:
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        raise ValueError("not in this state")
+
+
+def test_an_error_of_an_allowed_class_is_the_users() -> None:
+    fussy, file = Fussy(), io.BytesIO()
+    fussy.__dict__["x"] = 1
+    reftorch.save(fussy, file)
+    file.seek(0)
+    with reftorch.serialization.safe_globals([Fussy]), pytest.raises(ValueError, match="not in this state"):
+        reftorch.load(file)
+
+
+@pytest.mark.parametrize(
+    "name", ["torch.ComplexFloatStorage", "torch._utils._rebuild_sparse_tensor", "torch.nothing.At"]
+)
+def test_a_type_that_is_missing_here_is_named_without_useless_advice(name: str) -> None:
+    storage = pid(text("storage"), glob(name), text("0"), text("cpu"), b"K\x02")
+    with pytest.raises(pickle.UnpicklingError) as raised:
+        reftorch.load(archive(rebuilt(b"K\x00", one(2), one(1), storage)))
+    said = str(raised.value)
+    assert f"the file contains {name} of PyTorch, which this library lacks" in said
+    assert "weights_only" not in said and "add_safe_globals" not in said
+
+
+def test_a_damaged_pickle_gets_no_advice_that_cannot_help() -> None:
+    with pytest.raises(pickle.UnpicklingError, match=r"The file is damaged") as raised:
+        reftorch.load(archive(b"\x80\x02]s."))
+    assert "likely succeed" not in str(raised.value)

@@ -17,6 +17,7 @@ import pytest
 
 import reftorch
 from tests.answers.watched import asked
+from tests.op_db import OPS
 
 PROGRAMS: list[Callable[..., Any]] = []
 
@@ -608,3 +609,101 @@ def test_transform_subclass_makes_a_wrapper_of_the_class() -> None:
     assert is_traceable_wrapper_subclass(x) and not is_traceable_wrapper_subclass(reftorch.ones(2))
     y = transform_subclass(x, lambda name, inner: inner * 2)
     assert type(y) is Two and y.a.tolist() == [2.0, 2.0]
+
+
+# ---- None for a tensor
+
+
+def answering_none(t: Any, after: int) -> Any:
+    """A mode that calls the first ops, and answers all others with None."""
+    dispatch, _ = modules(t)
+    calls = []
+
+    class NoneMode(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            calls.append(func)
+            return func(*args, **(kwargs or {})) if len(calls) <= after else None
+
+    return NoneMode()
+
+
+USES_OF_RESULTS: dict[str, Callable[[Any, Any], Any]] = {
+    "getitem": lambda t, x: x[0, 1],
+    "setitem": lambda t, x: x.__setitem__(0, 5),
+    "mask": lambda t, x: x[x > 0],
+    "einsum": lambda t, x: t.einsum("ij,jk->ik", x, x),
+    "equal": lambda t, x: t.allclose(x, x),
+    "quantile": lambda t, x: t.quantile(x, 0.5),
+    "dropout": lambda t, x: t.nn.functional.dropout(x, 0.5),
+    "cross_entropy": lambda t, x: t.nn.functional.cross_entropy(x, t.tensor([0, 1, 2])),
+    "diff": lambda t, x: t.diff(x),
+    "matrix_power": lambda t, x: t.linalg.matrix_power(x, 3),
+    "cov": lambda t, x: t.cov(x),
+    "split": lambda t, x: t.tensor_split(x, 2),
+    "backward": lambda t, x: (x.clone().requires_grad_() * 2).exp().sum().backward(),
+    "jvp": lambda t, x: t.func.jvp(t.sin, (x,), (x,)),
+}
+
+
+@pytest.mark.parametrize("use", USES_OF_RESULTS)
+def test_none_for_a_tensor_is_an_error_where_the_library_uses_the_tensor(use: str) -> None:
+    x = reftorch.ones(3, 3)
+    says_so = 0
+    for after in range(6):
+        try:
+            with answering_none(reftorch, after):
+                USES_OF_RESULTS[use](reftorch, x)
+        except (RuntimeError, TypeError, AttributeError) as error:
+            says_so += "but got None (an undefined tensor)" in str(error)
+    assert says_so > 0 or use in ("backward", "jvp")
+
+
+def test_none_for_a_tensor_reaches_a_program_as_none(real_torch: Any) -> None:
+    def program(t: Any) -> list:
+        x = t.ones(2)
+        with answering_none(t, 0):
+            return [t.zeros(2), t.exp(x), x + 1, x.t()]
+
+    assert program(reftorch) == asked(real_torch, program) == [None] * 4
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_op_crashes_on_none_for_a_tensor() -> None:
+    """The whole table of ops, each below a mode that answers None from its first, second, third op on."""
+    errors = []
+    for row in OPS:
+        for sample in list(row.each("float32"))[:1]:
+            for after in range(3):
+                try:
+                    args, kwargs = sample.requiring_grad().build(reftorch)
+                    with answering_none(reftorch, after):
+                        row.run(reftorch, args, kwargs)
+                except Exception as error:
+                    errors.append(f"{row.ops}: {error}")
+    assert [error for error in errors if "INTERNAL ASSERT" in error] == []
+    assert sum("but got None (an undefined tensor)" in error for error in errors) > 200
+
+
+BAD_GEOMETRIES: list[tuple[type[Exception], str, dict[str, Any]]] = [
+    (TypeError, "argument 'strides' must be tuple of ints, not int", {"strides": 5}),
+    (TypeError, "argument 'strides' must be tuple of ints, not str", {"strides": "abc"}),
+    (TypeError, "argument 'size' must be tuple of ints, not int", {"size": 5}),
+    (RuntimeError, "stride|size|offset|overflow", {"strides": (1,)}),
+    (RuntimeError, "stride|size|offset|overflow", {"strides": (-3, 1)}),
+    (RuntimeError, "stride|size|offset|overflow", {"strides": (2**62, 2**62)}),
+    (RuntimeError, "stride|size|offset|overflow", {"size": (-2, 3)}),
+    (RuntimeError, "stride|size|offset|overflow", {"storage_offset": -1}),
+    (RuntimeError, "stride|size|offset|overflow", {"storage_offset": 2**63 - 1}),
+]
+
+
+@pytest.mark.parametrize(("error", "message", "geometry"), BAD_GEOMETRIES)
+def test_the_geometry_of_a_wrapper_is_checked(error: type[Exception], message: str, geometry: dict[str, Any]) -> None:
+    class Wrapper(reftorch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    options = {"size": (2, 3), **geometry}
+    with pytest.raises(error, match=message):
+        reftorch.Tensor._make_wrapper_subclass(Wrapper, options.pop("size"), **options)

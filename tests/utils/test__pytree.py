@@ -103,3 +103,20 @@ def test_a_class_of_ones_own():
     assert (doubled.a, doubled.b) == (2, 4)
     with pytest.raises(ValueError, match="already registered"):
         pytree.register_pytree_node(Pair, lambda p: ((), None), lambda children, _: None)
+
+
+def test_a_dict_of_ones_own_with_paths():
+    class Output(OrderedDict):
+        pass
+
+    pytree.register_pytree_node(
+        Output,
+        pytree._dict_flatten,
+        lambda values, context: Output(pytree._dict_unflatten(values, context)),
+        serialized_type_name="Output",
+        flatten_with_keys_fn=pytree._dict_flatten_with_keys,
+    )
+    tree = [Output(b=1, a=(2,))]
+    assert pytree.tree_map(lambda x: x + 1, tree) == [Output(b=2, a=(3,))]
+    paths = [pytree.keystr(path) for path, _ in pytree.tree_leaves_with_path(tree)]
+    assert paths == ["[0]['b']", "[0]['a'][0]"]

@@ -199,3 +199,19 @@ def test_the_include_paths_exist():
     from pathlib import Path
 
     assert all(Path(path).is_dir() for path in cpp_extension.include_paths())
+
+
+def test_the_default_folder_is_the_first_that_may_be_written_into(monkeypatch, tmp_path):
+    """A folder below a file cannot be made, not even by root, who may write into a read-only folder."""
+    file = tmp_path / "file"
+    file.touch()
+    folder = cpp_extension._extensions.__wrapped__
+    monkeypatch.setattr(cpp_extension, "ROOT", tmp_path / "checkout")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert folder() == tmp_path / "checkout" / "build" / "extensions"
+    monkeypatch.setattr(cpp_extension, "ROOT", file)
+    assert folder() == tmp_path / "cache" / "reftorch_extensions"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(file))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    assert folder().parent == tmp_path

@@ -1,6 +1,6 @@
 """A real editor in a real browser: both languages debugged to a clean end, two chapters run and solved.
 
-    python -m tests.vscode [debugging] [meter] [norm] [exercise] [04] [04x] --extension=VSIX
+    python -m tests.vscode [debugging] [arithmetic] [meter] [norm] [exercise] [04] [04x] --extension=VSIX
 
 `make test-vscode` runs all of them. `meter` is the hunt of chapter 04, and `norm` is the walk of chapter 08. `04` is
 the lesson of that chapter, and `04x` are its exercises.
@@ -25,6 +25,7 @@ from playwright.sync_api import sync_playwright
 
 from course._tools.layout import find_chapter
 from tests.debug.launch import ROOT
+from tests.vscode.arithmetic import stop_on_arithmetic
 from tests.vscode.debugging import debug_both_languages
 from tests.vscode.exercise import solve_chapter, solve_exercise
 from tests.vscode.lessons import work_through
@@ -37,6 +38,7 @@ from tests.vscode.window import StageFailed, Window
 CHAPTERS = [find_chapter(number) for number in ("02", "04")]
 PARTS = {
     "debugging": debug_both_languages,
+    "arithmetic": stop_on_arithmetic,
     "meter": hunt_the_wrong_number,
     "norm": follow_one_step,
     "exercise": solve_exercise,
@@ -69,8 +71,10 @@ def main() -> int:
             args=["--no-sandbox", "--disable-lcd-text"],  # root may have no sandbox; grey letters make small pictures
             env={**os.environ, MARK: server.mark},
         )
-        page = browser.new_page(viewport={"width": 1600, "height": 1000})
-        window = Window(page, server, ROOT, shots)
+        page = browser.new_page(
+            viewport={"width": 1600, "height": 1000}, permissions=["clipboard-read", "clipboard-write"]
+        )
+        window = Window(page, server, shots)
         try:
             window.enter()
             for part in asked.parts or PARTS:

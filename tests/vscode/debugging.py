@@ -1,4 +1,4 @@
-"""`Python + C++: current file` in the editor's window: from a breakpoint in each language to a clean end.
+"""`Debug this file` in the editor's window: from a breakpoint in each language to a clean end.
 
 Mirrors: nothing in PyTorch: it tests no editor.
 Left out: every other configuration; tests/debug drives them all without a window.
@@ -7,33 +7,37 @@ Left out: every other configuration; tests/debug drives them all without a windo
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 
 from tests.debug.launch import KERNEL, KERNEL_LINE, OPERATOR, PROGRAM, ROOT, SELF, line_of
 from tests.vscode.server import Server
-from tests.vscode.window import Window, expect
+from tests.vscode.window import StageFailed, Window, expect
 
-CONFIGURATION = "Python + C++: current file"
+CONFIGURATION = "Debug this file"
 CALL_LINE = line_of(PROGRAM, "c = product(a, b)")
 PRODUCT = "return a * b"
 OPERATOR_CALL = "binary_op_out<mul_stub>(self, other, out);"
 IN_KERNEL = "::mul_kernel, line "
+NOISE = re.compile(r"\bAda\b|No source file|pending")
 IN_OPERATOR = "::mul_out, line "
 PROGRAM_FILE, KERNEL_FILE, OPERATOR_FILE = (os.path.relpath(file, ROOT) for file in (PROGRAM, KERNEL, OPERATOR))
 
 
 def set_breakpoints(window: Window) -> None:
-    window.open(KERNEL_FILE, KERNEL_LINE)
-    window.press("F9")
-    window.shot("2_breakpoint_in_cpp", f"a breakpoint in {KERNEL_FILE}, line {KERNEL_LINE}")
     window.open(PROGRAM_FILE, CALL_LINE)
     window.press("F9")
-    window.shot("3_breakpoint_in_python", f"a breakpoint in {PROGRAM_FILE}, line {CALL_LINE}")
+    window.shot("2_breakpoint_in_python", f"a breakpoint in {PROGRAM_FILE}, line {CALL_LINE}")
+    window.open(KERNEL_FILE, KERNEL_LINE)
+    window.press("F9")
+    window.shot("3_breakpoint_in_cpp", f"a breakpoint in {KERNEL_FILE}, line {KERNEL_LINE}; this file is in front")
 
 
 def stop_in_python(window: Window) -> None:
-    window.command("View: Show Run and Debug")
-    window.page.select_option(".start-debug-action-item select", label=CONFIGURATION)
-    window.press("F5")
+    """The file in front is C++: the program runs that was open before, and the editor says so."""
+    window.start(CONFIGURATION)
+    said = window.wait_for_row(window.messages, "reftorch runs")
+    expect(f"reftorch runs program.py, the last Python program, because {Path(KERNEL).name} is in front.", said)
     window.wait_for_row(window.call_stack, rf"Stack Frame <module>, line {CALL_LINE}, program\.py")
     value = window.wait_for_row(window.variables, r"^a, value tensor\(")
     window.shot("4_stopped_in_python", f"stopped in Python; {value}")
@@ -55,7 +59,10 @@ def stop_in_the_kernel(window: Window) -> None:
     value = window.wait_for_row(window.variables, "^iter, value")
     window.shot("6_stopped_in_the_kernel", f"stopped in C++: {frame}; {value}")
     expect("in f32[2, 2] strides=[2, 1] [1, 2, 3, 4]", value)
-    expect(f"line {KERNEL_LINE}", frame)
+    expect(f"Stack Frame at::native::mul_kernel, line {KERNEL_LINE}", frame)
+    window.wait_for_row(window.call_stack, r"^Thread main\b")
+    if noise := [row for row in window.breakpoints() + window.console() if NOISE.search(row)]:
+        raise StageFailed(f"gdb has said what tells a reader nothing: {noise}")
 
 
 def look_at_tensors(window: Window) -> None:

@@ -51,7 +51,7 @@ def answer(window: Window, cell: int, source: str) -> None:
     select(window, cell)
     window.press("Enter")
     window.press("Control+A")
-    window.page.keyboard.insert_text(source)
+    window.paste(source)
     run(window, cell)
 
 
@@ -61,7 +61,7 @@ def open_working_copy(window: Window, chapter: Chapter) -> None:
     command = [sys.executable, "-m", "course._tools", "start", chapter.number]
     if not (WORK / chapter.folder.name).exists():
         subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
-    window.open(f"{WORK.relative_to(ROOT)}/{chapter.folder.name}/exercises.ipynb")
+    window.open(f"{WORK.relative_to(ROOT)}/{chapter.folder.name}/{chapter.my_exercises.name}")
 
 
 def close(window: Window, server: Server) -> None:

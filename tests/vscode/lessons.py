@@ -50,9 +50,20 @@ def shown_pictures(window: Window) -> list[FloatRect]:
     return [box for box in boxes if box and min(box["width"], box["height"]) > 20]
 
 
-def scrolled(window: Window) -> Any:
-    """How far down the notebook is."""
-    return window.page.evaluate(f"() => getComputedStyle(document.querySelector('{ROWS}')).top")
+def scrolled(window: Window) -> float:
+    """How many pixels of the notebook are above the window."""
+    return float(window.page.evaluate(f"() => -parseFloat(getComputedStyle(document.querySelector('{ROWS}')).top)"))
+
+
+def scroll_down(window: Window, pixels: float) -> None:
+    """Turn the wheel until so many pixels have gone by, or nothing moves any more."""
+    start = last = scrolled(window)
+    while last < start + pixels:
+        window.page.mouse.wheel(0, 400)
+        window.page.wait_for_timeout(100)
+        if (now := scrolled(window)) == last:
+            return
+        last = now
 
 
 def read_through(window: Window, name: str) -> int:
@@ -62,14 +73,13 @@ def read_through(window: Window, name: str) -> int:
     window.page.mouse.move(view["x"] + view["width"] / 2, view["y"] + view["height"] / 2)
     window.page.mouse.wheel(0, -1e6)
     seen, before = 0, None
-    for number in range(1, 100):
+    for number in range(1, 200):
         window.page.wait_for_timeout(1500)  # what comes into view is drawn
         if (now := scrolled(window)) == before:
             return seen
         seen, before = max(seen, len(shown_pictures(window))), now
         window.shot(f"{name}_{number:02}", f"at {now}, {seen} pictures so far")
-        for _ in range(2):  # the editor takes a turn of the wheel for 400 pixels at most
-            window.page.mouse.wheel(0, 400)
+        scroll_down(window, 0.8 * view["height"])
     raise StageFailed(f"{name} has no end")
 
 

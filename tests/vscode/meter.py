@@ -29,7 +29,7 @@ def stop_at_the_seventeenth_frame(window: Window) -> None:
     window.page.locator(".breakpoint-widget .monaco-editor.focused").wait_for()
     window.page.keyboard.insert_text(SEVENTEENTH)
     window.press("Enter")
-    window.start(CONFIGURATION)
+    window.start(CONFIGURATION, fold_breakpoints=True)
     window.wait_for_row(window.call_stack, rf"Stack Frame forward, line {SHIFT_LINE}, meter\.py")
     value = window.wait_for_row(window.variables, r"^frame, value tensor\(")
     window.shot("meter_1_python", f"stopped in Python, before the seventeenth shift; {value}")

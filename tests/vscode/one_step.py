@@ -28,7 +28,7 @@ WRITTEN = "dy[i] * a + (x[i] - m) * b + c"  # what the line is about to write
 def stop_in_the_module(window: Window) -> None:
     window.set_breakpoint(MODULE_FILE, TRACKED_LINE)
     window.open(PROGRAM_FILE)
-    window.start(CONFIGURATION)
+    window.start(CONFIGURATION, fold_breakpoints=True)
     window.wait_for_row(window.call_stack, rf"Stack Frame forward, line {TRACKED_LINE}, batchnorm\.py")
     factor = window.wait_for_row(window.variables, r"^factor, value 0\.1")
     window.shot("norm_1_module", f"stopped in Python, in the module: {factor}")

@@ -1,4 +1,4 @@
-"""code-server with our extension, and an end of everything that was started under it.
+"""code-server with our extension and a user without settings, and an end of everything that was started under it.
 
 Mirrors: nothing in PyTorch: it tests no editor.
 Left out: installing it, which .ci/install_code_server.sh does; systems without /proc.
@@ -6,8 +6,8 @@ Left out: installing it, which .ci/install_code_server.sh does; systems without 
 
 from __future__ import annotations
 
-import json
 import os
+import runpy
 import secrets
 import shutil
 import signal
@@ -23,29 +23,12 @@ from typing import Any
 from tests.debug.dap import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
+MAKE_CODE = runpy.run_path(str(ROOT / ".ci" / "editor.py"))
 PLACE = ROOT / "build" / "vscode"
 RUN = PLACE / "run"
 WORK = RUN / "work"  # the learner's working copies, which are not touched
 ENTRY = PLACE / "node_modules" / "code-server" / "out" / "node" / "entry.js"
 MARK = "REFTORCH_TEST_VSCODE"
-# Nothing pops up but what the test asks for. The rest, as everywhere, is .vscode/settings.json.
-SETTINGS = {
-    "editor.minimap.enabled": False,
-    "git.enabled": False,  # names of branches and of people are not for pictures
-    "window.commandCenter": False,
-    "window.title": "${activeEditorShort}${separator}reftorch",
-    "editor.stickyScroll.enabled": False,
-    "editor.autoIndent": "none",  # text goes in as it is
-    "files.autoSave": "off",
-    "extensions.ignoreRecommendations": True,
-    "security.workspace.trust.enabled": False,
-    "remote.autoForwardPorts": False,
-    "telemetry.telemetryLevel": "off",
-    "workbench.list.mouseWheelScrollSensitivity": 8,
-    "workbench.colorTheme": "Default Light Modern",  # of screenshots that stand in lessons
-    "workbench.startupEditor": "none",
-    "workbench.secondarySideBar.defaultVisibility": "hidden",
-}
 
 
 @dataclass
@@ -53,6 +36,7 @@ class Server:
     """A running code-server: where it is, and what gets one in."""
 
     address: str
+    query: str
     password: str
     mark: str
 
@@ -105,10 +89,13 @@ def wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def code_server(extension: Path) -> Iterator[Server]:
-    """A server on a free port, with settings of its own; when the block ends, so has all that was started in it."""
+    """A server on a free port; when the block ends, so has all that was started in it.
+
+    The user has no settings, as after the installation of an editor: what is settled is settled in the checkout,
+    in .vscode/settings.json, and by the options of `make code`.
+    """
     shutil.rmtree(RUN, ignore_errors=True)
-    (RUN / "data" / "User").mkdir(parents=True)
-    (RUN / "data" / "User" / "settings.json").write_text(json.dumps(SETTINGS))
+    RUN.mkdir(parents=True)
     (RUN / "config.yaml").write_text("")
     mark, password, port = secrets.token_hex(8), secrets.token_hex(16), free_port()
     # The make that runs us is none of the business of the make that the editor's task runs.
@@ -117,6 +104,7 @@ def code_server(extension: Path) -> Iterator[Server]:
     folders = {"config": "config.yaml", "user-data-dir": "data", "extensions-dir": "extensions"}
     command = ["node", str(ENTRY), *(f"--{option}={RUN / name}" for option, name in folders.items())]
     options = ["--auth=password", f"--bind-addr=127.0.0.1:{port}", "--disable-telemetry", "--disable-update-check"]
+    options += MAKE_CODE["QUIETLY"]
     try:
         with (PLACE / "server.log").open("wb") as log:
             said: dict[str, Any] = {
@@ -128,6 +116,6 @@ def code_server(extension: Path) -> Iterator[Server]:
             subprocess.run([*command, f"--install-extension={extension}"], check=True, timeout=PATIENCE, **said)
             server = subprocess.Popen([*command, *options], **said)
         wait_for(port, server)
-        yield Server(f"http://127.0.0.1:{port}", password, mark)
+        yield Server(f"http://127.0.0.1:{port}", MAKE_CODE["QUERY"], password, mark)
     finally:
         end_all(mark)

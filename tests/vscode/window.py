@@ -20,9 +20,9 @@ from tests.debug.dap import PATIENCE
 from tests.vscode.server import Server
 
 GLANCE = 200  # ms between two looks
+UNASKED = 15_000  # ms in which an editor asks and tells what it has to
 FIRST_ANSWER = 2000  # ms in which the adapter of the other language says that a breakpoint is not its own
 SMALL: ViewportSize = {"width": 1280, "height": 760}  # a window whose picture is read at the width of a notebook
-SIDE_BAR = 470  # pixels: wide enough for the names of the functions
 ROWS = "selector => [...document.querySelectorAll(selector)].map(row => row.ariaLabel || row.textContent)"
 # The middle of a piece of a line of the editor in front: [x, y], or null while it is not on the screen.
 PLACE_OF = """([line, piece]) => {
@@ -56,20 +56,25 @@ def expect(part: str, whole: str) -> None:
 class Window:
     """One window, on the checkout."""
 
-    def __init__(self, page: Page, server: Server, folder: Path, shots: Path) -> None:
+    def __init__(self, page: Page, server: Server, shots: Path) -> None:
         self.page, self.shots = page, shots
         self._began = time.monotonic()
         page.set_default_timeout(PATIENCE * 1000)
-        self._server, self._folder = server, folder
+        self._server = server
 
     def enter(self) -> None:
-        """Log in, and wait until the files are listed."""
+        """Log in, wait until the files are listed, and see that the editor shows nothing that nobody asked for."""
         page, password = self.page, "input[type=password]"
-        page.goto(f"{self._server.address}/?folder={self._folder}", wait_until="domcontentloaded")
+        page.goto(f"{self._server.address}/?{self._server.query}", wait_until="domcontentloaded")
         page.fill(password, self._server.password)
         page.press(password, "Enter")
         page.wait_for_selector(".explorer-folders-view .monaco-list-row")
-        self.shot("1_opened", f"{self._folder} is open")
+        page.wait_for_timeout(UNASKED)
+        self.shot("1_opened", "the checkout is open")
+        if self.messages() or any(each.is_visible() for each in page.locator(".tab, .part.auxiliarybar").all()):
+            raise StageFailed(
+                f"the editor asks a question, or shows a message, a page or a second side bar: {self.all_seen()}"
+            )
 
     def say(self, text: str) -> None:
         print(f"{time.monotonic() - self._began:6.1f} s  {text}", flush=True)
@@ -104,6 +109,9 @@ class Window:
     def console(self) -> list[str]:
         return self.rows(".repl .monaco-list-row")
 
+    def breakpoints(self) -> list[str]:
+        return self.rows(".debug-breakpoints .monaco-list-row")
+
     def messages(self) -> list[str]:
         return self.rows(".notification-list-item, .monaco-dialog-box")
 
@@ -115,6 +123,11 @@ class Window:
 
     def press(self, key: str) -> None:
         self.page.keyboard.press(key)
+
+    def paste(self, text: str) -> None:
+        """Put the text in as it is; typed text would be indented by the editor."""
+        self.page.evaluate("text => navigator.clipboard.writeText(text)", text)
+        self.press("Control+V")
 
     def pick(self, key: str, text: str, wanted: str) -> None:
         """Open a quick pick, type, and click the row that reads `wanted`, whatever more stands in it after a comma."""
@@ -156,17 +169,11 @@ class Window:
         self.page.wait_for_timeout(FIRST_ANSWER)
         self.page.locator(".editor-instance .codicon-debug-breakpoint:not(.codicon-debug-hint)").first.wait_for()
 
-    def start(self, configuration: str) -> None:
-        """Start a session, with a wide side bar without the list of breakpoints."""
+    def start(self, configuration: str, fold_breakpoints: bool = False) -> None:
+        """Start a session, in a side bar as wide as the editor makes it. A folded list leaves room for the others."""
         self.command("View: Show Run and Debug")
-        box = self.page.locator(".part.sidebar").bounding_box()
-        assert box is not None
-        self.page.mouse.move(box["x"] + box["width"], 300)
-        self.page.mouse.down()
-        self.page.mouse.move(box["x"] + SIDE_BAR, 300, steps=5)
-        self.page.mouse.up()
         section = self.page.locator('.pane-header[aria-label="Breakpoints Section"]')
-        if section.get_attribute("aria-expanded") == "true":
+        if fold_breakpoints and section.get_attribute("aria-expanded") == "true":
             section.click()
         self.page.select_option(".start-debug-action-item select", label=configuration)
         self.press("F5")

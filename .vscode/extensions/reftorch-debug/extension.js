@@ -5,10 +5,12 @@
 // And a kernel for notebooks, in notebook.js.
 const path = require("path");
 const vscode = require("vscode");
+const { Recent, withProgram } = require("./front");
 const { GdbAdapter, findGdb } = require("./gdb");
 const { offerKernel } = require("./notebook");
 const { PythonAdapter } = require("./python");
-const { pick } = require("./processes");
+const { nameOfRank, pick, rankOf } = require("./processes");
+const { check, offered } = require("./ready");
 
 const gdbs = new Map(); // pid -> who waits for the GdbAdapter of that process
 
@@ -46,14 +48,18 @@ function pythonAdapter(session) {
     startNative: (pid) =>
       new Promise((resolve, reject) => {
         gdbs.set(pid, { resolve, reject });
-        const name = `C++ of process ${pid}`;
+        const rank = rankOf(pid);
+        const name = `C++ of ${rank ? nameOfRank(rank) : `process ${pid}`}`;
         start({ type: "reftorch-gdb", request: "attach", name, pid, gdb, gdbArgs }).then(
           (started) => started || reject(new Error("gdb was not started")),
           reject,
         );
       }),
     // What debugpy proposes, with our type and our gdb.
-    startPython: (configuration) => start({ ...configuration, type: "reftorch", gdb, gdbArgs, python }),
+    startPython: (configuration) => {
+      const rank = rankOf(configuration.subProcessId);
+      return start({ ...configuration, ...(rank && { name: nameOfRank(rank) }), type: "reftorch", gdb, gdbArgs, python });
+    },
     warn: (text) => vscode.window.showWarningMessage(text),
   });
   if (connect) adapter.connect(connect.host || "127.0.0.1", connect.port);
@@ -64,13 +70,38 @@ function pythonAdapter(session) {
   return new vscode.DebugAdapterInlineImplementation(adapter);
 }
 
+// What is done with a configuration before its task builds: a file to run is found, and what is missing is said. The task is
+// named `build` in our configurations, because the editor runs a `preLaunchTask` even where it does not know the debugger.
+const prepare = (recent) => async (folder, { build, ...config }) => {
+  const place = folder && folder.uri.fsPath;
+  try {
+    const found = withProgram(vscode, place, config, recent);
+    // A gdb that a Python session waits for says itself why it cannot start, and Python goes on without it.
+    if (!/^reftorch(-gdb)?$/.test(found.type) || gdbs.has(found.pid)) return found;
+    await check(found, place);
+    return build ? { preLaunchTask: build, ...found } : found;
+  } catch (error) {
+    vscode.window.showErrorMessage(`reftorch: ${error.message}`);
+    return undefined; // ends the start
+  }
+};
+
 exports.activate = (context) => {
-  const { debug, commands } = vscode;
+  const { debug, commands, window } = vscode;
+  const recent = new Recent(vscode, context.workspaceState);
   offerKernel(vscode, context.subscriptions);
   context.subscriptions.push(
     commands.registerCommand("reftorch-debug.pickProcess", () => pick(vscode, "process")),
     commands.registerCommand("reftorch-debug.pickKernel", () => pick(vscode, "kernel")),
     commands.registerCommand("reftorch-debug.pickWorker", () => pick(vscode, "worker")),
+    commands.registerCommand("reftorch-debug.pickRank", () => pick(vscode, "rank")),
+    window.onDidChangeActiveTextEditor((editor) => recent.seeEditor(editor)),
+    debug.registerDebugConfigurationProvider("*", { resolveDebugConfiguration: prepare(recent) }),
+    debug.registerDebugConfigurationProvider(
+      "reftorch",
+      { provideDebugConfigurations: () => offered(vscode) },
+      vscode.DebugConfigurationProviderTriggerKind.Dynamic,
+    ),
     debug.registerDebugConfigurationProvider("reftorch", {
       // debugpy takes the interpreter and its arguments as one list.
       resolveDebugConfigurationWithSubstitutedVariables: (folder, { pythonArgs = [], ...config }) => ({

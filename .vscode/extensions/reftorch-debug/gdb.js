@@ -5,6 +5,8 @@ const path = require("path");
 const { Adapter } = require("./adapter");
 
 const OLDEST = 14; // the first that speaks DAP
+const LIBRARY = /\/_C\.[^/]*$/;
+const PENDING = /^.*(No source file named .*|Function ".*" not defined)\.$\n?|^Breakpoint \d+ .* pending\.$\n?/gm;
 const CLEAN = ["-u", "PYTHONHOME", "-u", "PYTHONPATH"]; // they would reach the Python inside gdb
 
 // Why the gdb at `command` will not do, or null where it will.
@@ -53,7 +55,26 @@ class GdbAdapter extends Adapter {
     super.handleMessage(message);
   }
 
+  // Of a breakpoint in C++ gdb says that no source file has its name, as long as Python has not imported the library. Once
+  // the library is there, the same words say that a file is not a part of it.
+  withoutPending(message) {
+    if (this.seen.library) return message;
+    const output = message.body.output.replace(PENDING, "");
+    return output ? { ...message, body: { ...message.body, output } } : undefined;
+  }
+
   fromAdapter(message) {
+    if (message.type === "event" && message.event === "module") {
+      this.seen.library = this.seen.library || LIBRARY.test(message.body.module.path || message.body.module.name);
+    }
+    if (message.type === "event" && message.event === "output") {
+      const rest = this.withoutPending(message);
+      return rest && super.fromAdapter(rest);
+    }
+    if (message.type === "response" && message.command === "initialize" && message.body) {
+      const filters = message.body.exceptionBreakpointFilters || [];
+      message.body.exceptionBreakpointFilters = filters.filter(({ label }) => !/\bAda\b/.test(label));
+    }
     if (message.type === "event" && message.event === "stopped" && this.attach && !this.seen.stop) {
       this.seen.stop = true;
       this.thread = message.body.threadId;

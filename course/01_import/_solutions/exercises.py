@@ -373,7 +373,7 @@ with check("01.5", "two ops that come late") as c:
     truths += [on_meta, hasattr(torch.ops.two_late, "late_plain")]
     c.answers(
         "the statements, in the running program",
-        came={statement: said.get(statement) for statement in STATEMENTS},
+        came=said,
         truth=dict(zip(STATEMENTS, truths, strict=True)),
         look="Load the library in a cell of your own, and ask the program.",
     )

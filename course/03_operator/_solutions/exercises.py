@@ -123,9 +123,9 @@ with check("03.2", "what a gradient adds to the way") as c:
 # float32, because 300² is infinite in float16.
 #
 # The function makes an iterator (`TensorIterator::binary_float_op`), dispatches on its dtype
-# (`AT_DISPATCH_FLOATING_TYPES_AND_REDUCED`), and hands `cpu_kernel` a function of two elements. The kernel of `add` in
-# the lesson is the pattern, the op *softsign* the frame. Your text stands outside the library's namespaces, so its
-# names begin with `at::`, as `at::opmath_type` does, or with `at::native::`.
+# (`AT_DISPATCH_FLOATING_TYPES_AND_REDUCED`), and hands `cpu_kernel` a function of two elements. The op *softsign* in
+# the lesson is the pattern. Your text is outside the library's namespaces, so its names begin with `at::`, as
+# `at::opmath_type` does, or with `at::native::`.
 
 # %% exercise="03.3" role="answer"
 HYPOTENUSE = r"""

@@ -34,10 +34,10 @@ from reftorch.debug import call_tree
 # ★☆☆, 15 minutes. A breakpoint on a name that does not exist stays pending, and you wait. So the
 # first step of every hunt in C++ is to find out which names exist and run.
 #
-# For each call below, which kernels run? A kernel is a function that `REGISTER_CPU_DISPATCH` enters for a stub of an
-# op; the loops and helpers that a kernel uses are none. Answer with all kernels that run, in order, without
-# namespace. An empty list means that no breakpoint on a kernel would ever be hit. The check counts how many of the
-# five are right.
+# For each call below, which kernels run? A kernel is a function that `REGISTER_CPU_DISPATCH` or
+# `REGISTER_CPU_ELEMENTWISE` enters for a stub of an op; the loops and helpers that a kernel uses are none. Answer with
+# all kernels that run, in order, without namespace. An empty list means that no breakpoint on a kernel would ever be
+# hit. The check counts how many of the five are right.
 
 # %% exercise="04.1" role="given"
 CALLS = {
@@ -75,9 +75,9 @@ with check("04.1", "where the breakpoint must go") as c:
         truth[text] = trees.kernels(tree)
     c.answers(
         "the kernels of each call",
-        came={text: answer.get(text) for text in CALLS},
+        came=answer,
         truth=truth,
-        look="Record the call tree of each call, and search native/cpu for REGISTER_CPU_DISPATCH with the names.",
+        look="Record the call tree of each call, and search native/cpu for REGISTER_CPU_ with the names.",
     )
 
 # %% [markdown] exercise="04.1" role="debrief"

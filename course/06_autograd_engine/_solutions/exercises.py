@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from unittest import mock
 
 import reftorch as torch
-from course._tools import check, course, graph, rebuild, show_source
+from course._tools import check, course, graph, rebuild, show_source, stops_in_torch, write_for_torch
 from course._tools.graphs import in_order, short_name
 from reftorch import _C
 from reftorch.autograd import python_engine
@@ -94,7 +94,7 @@ with check("06.1", "who runs, and in which order") as c:
     answer = order_of_nodes()
     c.answers(
         "the nodes that run, for each call",
-        came={text: answer.get(text) for text in RUNS},
+        came=answer,
         truth={text: nodes_that_run(run) for text, run in RUNS.items()},
         look="Write down the queue after each node: who is ready, and which of them was recorded last? Then ask what "
         "each call needs.",
@@ -169,7 +169,7 @@ with check("06.2", "which gradients are copied") as c:
     answer = copies()
     c.answers(
         "how many gradients are copied, for each loss",
-        came={text: answer.get(text) for text in LOSSES},
+        came=answer,
         truth={text: copies_made(loss_of) for text, loss_of in LOSSES.items()},
         look="Ask of each gradient: who else has it or its memory, and does it have the strides of the leaf?",
     )
@@ -933,3 +933,64 @@ with check("06.8", "an engine with hooks and create_graph") as c:
 # %% [markdown] exercise="06.8" role="hint"
 # `create_graph` needs one line, `with torch.set_grad_enabled(create_graph):` around the loop. `backward` is `grad`
 # for all leaves of the graph, and an addition.
+
+
+# %% [markdown] exercise="06.9" role="task" kind="read" title="in PyTorch: how the engine is called"
+# ## 06.9 Read, in PyTorch: how the engine is called
+#
+# ★★☆, 15 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# `IN_TORCH` calls the engine three times, each time in another way. All three ways go through one function of Python,
+# `_engine_run_backward` in `torch/autograd/graph.py`. Stop there three times, and look at its `args` and `kwargs`.
+# For each call answer two questions as a pair: is `accumulate_grad` true, and is the graph kept (`args[1]`)?
+
+
+# %% exercise="06.9" role="given"
+IN_TORCH = """\
+import torch
+
+x = torch.ones(2, requires_grad=True)
+y = (x * 2).sum()
+y.backward(retain_graph=True)
+torch.autograd.grad(y, x, create_graph=True)
+y.backward(inputs=[x])
+"""
+print(write_for_torch(IN_TORCH, "in_torch_06_9.py"))
+
+
+# %% exercise="06.9" role="answer"
+def engine_calls() -> dict[str, tuple[bool, bool]]:
+    # BEGIN SOLUTION
+    return {"first": (True, True), "second": (False, True), "third": (True, False)}
+    # END SOLUTION
+
+
+# %% exercise="06.9" role="check"
+with check("06.9", "how the engine is called") as c:
+    answer = engine_calls()
+    stops = stops_in_torch(
+        IN_TORCH,
+        "torch/autograd/graph.py",
+        "_engine_run_backward",
+        "attach_logging_hooks = ",
+        ["kwargs['accumulate_grad']", "args[1]"],
+    )
+    pairs = [tuple(value == "True" for value in stop.values()) for stop in stops]
+    look = "pdb stops once for each call; `p args, kwargs` shows both."
+    c.answers(
+        "the three calls", came=answer, truth=dict(zip(["first", "second", "third"], pairs, strict=True)), look=look
+    )
+
+# %% [markdown] exercise="06.9" role="debrief"
+# **In PyTorch** the two public functions differ in this one flag: `grad` returns gradients, and `backward` adds them
+# to `.grad`, with `inputs=` too. `create_graph=True` keeps the graph, because `retain_graph` takes its value if you
+# do not say otherwise. The C++ below is the same for both: `THPEngine_run_backward`.
+
+# %% [markdown] exercise="06.9" role="hint"
+# Begin with `next` until `import torch` has run. Then `break torch.autograd.graph._engine_run_backward`, and
+# `continue`.
+
+# %% [markdown] exercise="06.9" role="hint"
+# `args` of the function are those that C++ gets after the tensors: the gradients of the roots, whether to keep the
+# graph, whether to create one, and the inputs.

@@ -298,3 +298,13 @@ class Engine:
             if hasattr(node, "variable"):
                 leaf = node.variable
                 leaf.grad = buffer[0] if leaf.grad is None else leaf.grad + buffer[0]
+
+
+# %% exercise="06.9" role="mutant" why="takes inputs= for a sign of grad()"
+def engine_calls() -> dict[str, tuple[bool, bool]]:
+    return {"first": (True, True), "second": (False, True), "third": (False, False)}
+
+
+# %% exercise="06.9" role="mutant" why="thinks that create_graph alone frees the graph"
+def engine_calls() -> dict[str, tuple[bool, bool]]:
+    return {"first": (True, True), "second": (False, False), "third": (True, False)}

@@ -19,7 +19,7 @@ import warnings
 from collections import OrderedDict
 
 import reftorch as torch
-from course._tools import check, course, rebuild, registries, show_source
+from course._tools import check, course, rebuild, registries, show_source, stops_in_torch, write_for_torch
 from reftorch import nn
 from reftorch.utils.hooks import RemovableHandle
 
@@ -926,3 +926,59 @@ with check("07.7", "a broken library: files that nobody can load") as c:
 
 # %% [markdown] exercise="07.7" role="hint"
 # `show_source("Module._set_buffer in module/__init__.py")`: what is `persistent` for a tensor that is no `nn.Buffer`?
+
+
+# %% [markdown] exercise="07.8" role="task" kind="read" title="in PyTorch: what __setattr__ decides"
+# ## 07.8 Read, in PyTorch: what __setattr__ decides
+#
+# ★★☆, 15 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# `IN_TORCH` makes a layer and assigns to it. Stop in `Module.__setattr__` of `torch/nn/modules/module.py`. How often
+# is it called in the whole program, and which names come to its last line, `super().__setattr__(name, value)`? Return
+# the number under `"calls"` and the names, in order, under `"ordinary"`.
+
+
+# %% exercise="07.8" role="given"
+IN_TORCH = """\
+import torch
+
+layer = torch.nn.Linear(2, 3, bias=False)
+layer.scale = torch.nn.Parameter(torch.ones(1))
+layer.mask = torch.zeros(3)
+layer.weight = None
+layer.register_buffer("count", torch.zeros(1))
+layer.count = torch.ones(1)
+"""
+print(write_for_torch(IN_TORCH, "in_torch_07_8.py"))
+
+
+# %% exercise="07.8" role="answer"
+def assignments() -> dict[str, int | list[str]]:
+    # BEGIN SOLUTION
+    return {"calls": 7, "ordinary": ["in_features", "out_features", "mask"]}
+    # END SOLUTION
+
+
+# %% exercise="07.8" role="check"
+with check("07.8", "what __setattr__ decides") as c:
+    answer, truth = assignments(), {}
+    module, function = "torch/nn/modules/module.py", "Module.__setattr__"
+    truth["calls"] = len(stops_in_torch(IN_TORCH, module, function, 'params = self.__dict__.get("_par', ["name"]))
+    last = stops_in_torch(IN_TORCH, module, function, "super().__setattr__(name, value)", ["name"])
+    truth["ordinary"] = [stop["name"].strip("'") for stop in last]
+    look = "A breakpoint at the first line of the method, and one at its last line."
+    c.answers("the calls, and the ordinary attributes", came=answer, truth=truth, look=look)
+
+# %% [markdown] exercise="07.8" role="debrief"
+# **In PyTorch** `Linear.__init__` assigns four times: two numbers, the weight, and with `bias=True` the bias as well;
+# without it `register_parameter("bias", None)` writes into the registry and calls no `__setattr__`. Nor do
+# `Module.__init__` and `register_buffer`, which use `super().__setattr__` and the dicts, because an assignment is
+# slow.
+
+# %% [markdown] exercise="07.8" role="hint"
+# After `import torch` has run: `break torch.nn.Module.__setattr__`, then `continue` and `p name` at each stop.
+
+# %% [markdown] exercise="07.8" role="hint"
+# `break torch/nn/modules/module.py:NUMBER` stops at a line; `list` shows the numbers. `ignore` and `tbreak` are of
+# help, and so is `commands`.

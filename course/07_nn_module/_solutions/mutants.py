@@ -247,3 +247,13 @@ def change() -> tuple[str, str]:
 +            if buffer is not None:
 """,
     )
+
+
+# %% exercise="07.8" role="mutant" why="counts the registered buffer and the missing bias as assignments"
+def assignments() -> dict[str, int | list[str]]:
+    return {"calls": 9, "ordinary": ["in_features", "out_features", "mask"]}
+
+
+# %% exercise="07.8" role="mutant" why="takes a plain tensor for a buffer"
+def assignments() -> dict[str, int | list[str]]:
+    return {"calls": 7, "ordinary": ["in_features", "out_features"]}

@@ -18,7 +18,7 @@ The file is some 700 lines long, because all exercises of a chapter stand in one
 import copy
 
 import reftorch as torch
-from course._tools import check, course, rebuild, show_source
+from course._tools import check, course, rebuild, show_source, stops_in_torch, write_for_torch
 from reftorch import nn
 from reftorch.nn import functional as F
 
@@ -696,3 +696,61 @@ with check("08.6", "a batch norm of your own") as c:
 # %% [markdown] exercise="08.6" role="hint"
 # In evaluation, clone `running_mean` before saving it: the buffer may change in place before backward runs. An optional
 # tensor, None, can be given to `save_for_backward` too.
+
+
+# %% [markdown] exercise="08.7" role="task" kind="read" title="in PyTorch: what reaches F.batch_norm"
+# ## 08.7 Read, in PyTorch: what reaches F.batch_norm
+#
+# ★★☆, 15 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# `IN_TORCH` calls norm layers six times. Stop in `torch.nn.functional.batch_norm`, and note two of its arguments,
+# `training` and `momentum` (rounded to 4 digits), for three of the calls: `"third"`, the third call in training;
+# `"eval"`, the call in evaluation; `"frozen"`, the last call, of a layer whose running statistics are not to be
+# tracked.
+
+
+# %% exercise="08.7" role="given"
+IN_TORCH = """\
+import torch
+
+torch.manual_seed(0)
+layer = torch.nn.BatchNorm1d(2, momentum=None)
+for _ in range(4):
+    layer(torch.randn(4, 2))
+layer.eval()
+layer(torch.randn(4, 2))
+plain = torch.nn.BatchNorm1d(2, track_running_stats=False).eval()
+plain(torch.randn(4, 2))
+"""
+print(write_for_torch(IN_TORCH, "in_torch_08_7.py"))
+
+
+# %% exercise="08.7" role="answer"
+def arguments() -> dict[str, tuple[bool, float]]:
+    # BEGIN SOLUTION
+    return {"third": (True, 0.3333), "eval": (False, 0.0), "frozen": (True, 0.1)}
+    # END SOLUTION
+
+
+# %% exercise="08.7" role="check"
+with check("08.7", "what reaches F.batch_norm") as c:
+    answer = arguments()
+    stops = stops_in_torch(
+        IN_TORCH, "torch/nn/functional.py", "batch_norm", "if training:", ["training", "round(momentum, 4)"]
+    )
+    seen = [(training == "True", float(momentum)) for training, momentum in (stop.values() for stop in stops)]
+    truth = {"third": seen[2], "eval": seen[4], "frozen": seen[5]}
+    look = "pdb stops six times; the calls come in the order of the program."
+    c.answers("training and momentum of three calls", came=answer, truth=truth, look=look)
+
+# %% [markdown] exercise="08.7" role="debrief"
+# **In PyTorch** a layer without running statistics passes `training=True` in evaluation too: it has nothing else to
+# normalize by. With `momentum=None` the factor is one over the number of batches, computed in Python from a tensor,
+# and 0 in evaluation, where nothing moves.
+
+# %% [markdown] exercise="08.7" role="hint"
+# After `import torch` has run: `break torch.nn.functional.batch_norm`, `continue`, and `args` at each stop.
+
+# %% [markdown] exercise="08.7" role="hint"
+# The lesson shows the lines of `_BatchNorm.forward` that compute both arguments.

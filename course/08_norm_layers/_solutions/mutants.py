@@ -185,3 +185,13 @@ class Normalize(SolvedNormalize):
         of_x, of_weight, of_bias, *rest = SolvedNormalize.backward(ctx, grad)
         count = grad.numel() // grad.shape[1]
         return of_x, of_weight, None if of_bias is None else of_bias / count, *rest
+
+
+# %% exercise="08.7" role="mutant" why="takes eval() for training=False in every layer"
+def arguments() -> dict[str, tuple[bool, float]]:
+    return {"third": (True, 0.3333), "eval": (False, 0.0), "frozen": (False, 0.1)}
+
+
+# %% exercise="08.7" role="mutant" why="takes the factor of the step before"
+def arguments() -> dict[str, tuple[bool, float]]:
+    return {"third": (True, 0.5), "eval": (False, 0.0), "frozen": (True, 0.1)}

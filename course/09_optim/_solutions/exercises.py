@@ -18,7 +18,7 @@ The file is some 740 lines long, because all exercises of a chapter stand in one
 import copy
 
 import reftorch as torch
-from course._tools import check, course, rebuild, show_source
+from course._tools import check, course, rebuild, show_source, stops_in_torch, write_for_torch
 from reftorch import nn
 from reftorch.optim import lr_scheduler
 
@@ -663,9 +663,9 @@ with check("09.6", "an optimizer from a paper") as c:
 # %% [markdown] exercise="09.7" role="task" kind="fix" title="a broken library: the second load"
 # ## 09.7 Fix: a broken library, the second load
 #
-# ★★★, 30 minutes. A script loads one checkpoint into several models, to try several schedules from one start. Since the
-# last pull, only the first model trains on as it should. The second one behaves as if it had no momentum. *One line of
-# Python* of the library was changed. `PROGRAM` asks the questions, and `REPORT` holds what the broken library prints.
+# ★★★, 30 minutes. A script loads one checkpoint into one model after the other, to try several schedules. Since the
+# last pull, only the first model gets momentum from the checkpoint, and the second one gets none. *One line of Python*
+# of the library was changed. `PROGRAM` asks the questions, and `REPORT` holds what the broken library prints.
 #
 # Find the line. You have found it when you can break the library in the same way: return the file, and a patch as
 # `%%rebuild` takes one, with `-` and `+` before the lines. Your own library stays as it is. The check runs `PROGRAM` on
@@ -730,7 +730,9 @@ with check("09.7", "a broken library: the second load") as c:
 # **In PyTorch** `load_state_dict` copies the dict and then the groups, because it puts the optimizer's own parameters
 # into them. Without the second copy, parameters replace the numbers in the caller's dict, and the next load finds no
 # number to match a state with. But `load_state_dict` copies no tensors: if dtype and device fit, the loaded `exp_avg`
-# itself becomes the `exp_avg` of the optimizer.
+# itself becomes the `exp_avg` of the optimizer, and the next step changes it. So this script
+# goes wrong with the unbroken library as well: `PROGRAM` moves the second model by -0.025 and not by -0.05, because the
+# step of the first model has halved the momentum in the checkpoint. Load `copy.deepcopy(saved)` into each model.
 
 # %% [markdown] exercise="09.7" role="hint"
 # What does `saved["param_groups"][0]["params"]` hold after the first load, in the broken library? The last line of the
@@ -739,3 +741,61 @@ with check("09.7", "a broken library: the second load") as c:
 # %% [markdown] exercise="09.7" role="hint"
 # `show_source("Optimizer.load_state_dict", first="groups = self.param_groups")`: which lines write into the groups
 # that were loaded?
+
+
+# %% [markdown] exercise="09.8" role="task" kind="read" title="in PyTorch: the third step of Adam"
+# ## 09.8 Read, in PyTorch: the third step of Adam
+#
+# ★★☆, 15 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# `IN_TORCH` takes three steps with Adam. Stop before the last line of the loop in `_single_tensor_adam` of
+# `torch/optim/adam.py`, `param.addcdiv_(...)`, in the *third* step. Return `bias_correction2` and `step_size`,
+# rounded to 4 digits, the first element of `denom`, rounded to 4 digits, and the name of the type of `step`.
+
+
+# %% exercise="09.8" role="given"
+IN_TORCH = """\
+import torch
+
+w = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+optimizer = torch.optim.Adam([w], lr=0.1, betas=(0.9, 0.99), amsgrad=True)
+for scale in (1.0, 4.0, 0.05):
+    optimizer.zero_grad()
+    (scale * w).sum().backward()
+    optimizer.step()
+"""
+print(write_for_torch(IN_TORCH, "in_torch_09_8.py"))
+
+
+# %% exercise="09.8" role="answer"
+def third_step() -> dict[str, float | str]:
+    # BEGIN SOLUTION
+    return {"bias_correction2": 0.0297, "step_size": 0.369, "denom": 2.3917, "step": "float"}
+    # END SOLUTION
+
+
+# %% exercise="09.8" role="check"
+with check("09.8", "the third step of Adam") as c:
+    answer = third_step()
+    asked = ["round(bias_correction2, 4)", "round(step_size, 4)", "round(denom[0].item(), 4)", "type(step).__name__"]
+    stops = stops_in_torch(
+        IN_TORCH, "torch/optim/adam.py", "_single_tensor_adam", "param.addcdiv_(exp_avg, denom, value", asked
+    )
+    correction, size, denominator, kind = stops[2].values()
+    truth = {"bias_correction2": float(correction), "step_size": float(size), "denom": float(denominator)}
+    truth["step"] = kind.strip("'")
+    look = "`break torch/optim/adam.py:NUMBER`, and `continue` twice."
+    c.answers("the third step", came=answer, truth=truth, look=look)
+
+# %% [markdown] exercise="09.8" role="debrief"
+# **In PyTorch** the count is a tensor on the CPU, and `_get_value` makes a number of it. So Python computes the two
+# corrections, and the GPU gets them as plain arguments of its kernels. With `amsgrad=True` the denominator is that of
+# the largest mean of squares so far, which the third, small gradient does not lower.
+
+# %% [markdown] exercise="09.8" role="hint"
+# `denom` exists only after its own line has run. `list _single_tensor_adam` does not work in pdb; `longlist` at a
+# stop in the function shows its lines with their numbers.
+
+# %% [markdown] exercise="09.8" role="hint"
+# `p denom[0].item()` at the stop, and the same for the others.

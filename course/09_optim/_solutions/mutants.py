@@ -214,3 +214,13 @@ def change() -> tuple[str, str]:
                  state[params[key]] = _cast(params[key], value)
 """,
     )
+
+
+# %% exercise="09.8" role="mutant" why="stops in the second step"
+def third_step() -> dict[str, float | str]:
+    return {"bias_correction2": 0.0199, "step_size": 0.5263, "denom": 2.9219, "step": "float"}
+
+
+# %% exercise="09.8" role="mutant" why="takes the mean of squares that is not the largest one"
+def third_step() -> dict[str, float | str]:
+    return {"bias_correction2": 0.0297, "step_size": 0.369, "denom": 2.38, "step": "float"}

@@ -96,6 +96,31 @@ class Lines(IterableDataset):
         return iter(self.lines[info.id * each : (info.id + 1) * each])
 
 
+# %% exercise="10.3" role="mutant" why="rounds the length of a stretch up: with four workers the last one idles"
+class Lines(IterableDataset):
+    def __init__(self, lines):
+        self.lines = lines
+
+    def __iter__(self):
+        info = get_worker_info()
+        worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
+        each = -(-len(self.lines) // workers)
+        return iter(self.lines[worker * each : (worker + 1) * each])
+
+
+# %% exercise="10.3" role="mutant" why="looks at the first line to know what a line is"
+class Lines(IterableDataset):
+    def __init__(self, lines):
+        self.lines = lines
+
+    def __iter__(self):
+        info = get_worker_info()
+        kind = type(self.lines[0])
+        worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
+        total = len(self.lines)
+        return map(kind, self.lines[total * worker // workers : total * (worker + 1) // workers])
+
+
 # %% exercise="10.3" role="mutant" why="the share of the lesson: each worker takes every other line"
 class Lines(IterableDataset):
     def __init__(self, lines):

@@ -13,15 +13,18 @@ Leaves out: what the lesson explains.
 # last saved, from top to bottom.
 
 # %%
+import copy
 import datetime
 import io
 import pickle
 import pickletools
 import zipfile
+from collections import OrderedDict
+from typing import NamedTuple
 
 import reftorch as torch
 import reftorch.multiprocessing as mp
-from course._tools import check, course, rebuild
+from course._tools import check, course, rebuild, stops_in_torch, write_for_torch
 from reftorch import nn
 
 # %% [markdown] exercise="11.1" role="task" kind="read" title="what a file costs"
@@ -91,7 +94,8 @@ with check("11.1", "what a file costs") as c:
 # the file has no large storage of which only a small view is needed.
 #
 # - `compact(obj)` returns `obj` with tensors replaced, in dicts, lists and tuples, at any depth. Other values stay as
-#   they are. Keys, order and the kinds of container stay, and `obj` itself is not changed.
+#   they are. Keys, order and the kinds of container stay, and `obj` itself is not changed. Among the kinds are
+#   `OrderedDict`, which `state_dict()` returns, and named tuples.
 # - A tensor whose storage has more bytes than the elements of the tensor need (`tensor.nbytes`) is replaced by a clone,
 #   which has a storage of its own size.
 # - Any other tensor is the same object as before, so tensors that share a whole storage go on sharing it.
@@ -104,14 +108,22 @@ def compact(obj):
     if isinstance(obj, torch.Tensor):
         return obj.clone() if obj.untyped_storage().nbytes() > obj.nbytes else obj
     if isinstance(obj, dict):
-        return {key: compact(value) for key, value in obj.items()}
+        new = copy.copy(obj)
+        new.update({key: compact(value) for key, value in obj.items()})
+        return new
     if isinstance(obj, (list, tuple)):
-        return type(obj)(compact(value) for value in obj)
+        values = [compact(value) for value in obj]
+        return type(obj)(*values) if hasattr(obj, "_fields") else type(obj)(values)
     return obj
     # END SOLUTION
 
 
 # %% exercise="11.2" role="check"
+class Batch(NamedTuple):
+    inputs: torch.Tensor
+    labels: torch.Tensor
+
+
 with check("11.2", "save what is seen") as c:
     table = torch.arange(1000.0).reshape(100, 10)
     case = c.case("a row of a table")
@@ -134,6 +146,18 @@ with check("11.2", "save what is seen") as c:
     c.equal(f"{case}: the table itself", came=came["nested"]["table"] is table, expected=True)
     row_before = checkpoint["rows"][0].untyped_storage().nbytes()
     c.equal(f"{case}: bytes behind the row of the argument", came=row_before, expected=4000)
+    case = c.case("an OrderedDict, as state_dict() returns it")
+    state = OrderedDict(weight=table[5], bias=table)
+    came = compact(state)
+    c.equal(f"{case}: its kind", came=type(came).__name__, expected="OrderedDict")
+    c.equal(f"{case}: its keys, in order", came=list(came), expected=["weight", "bias"])
+    c.equal(f"{case}: bytes of weight", came=came["weight"].untyped_storage().nbytes(), expected=40)
+    c.equal(f"{case}: bytes of the argument's weight", came=state["weight"].untyped_storage().nbytes(), expected=4000)
+    case = c.case("a named tuple")
+    came = compact(Batch(inputs=table[0], labels=table))
+    c.equal(f"{case}: its kind", came=type(came).__name__, expected="Batch")
+    c.equal(f"{case}: bytes of inputs", came=came.inputs.untyped_storage().nbytes(), expected=40)
+    c.equal(f"{case}: labels are the same object", came=came.labels is table, expected=True)
 
 # %% [markdown] exercise="11.2" role="debrief"
 # **In PyTorch** there is no such function, and its documentation of `torch.save` recommends the clone by hand. The
@@ -141,8 +165,8 @@ with check("11.2", "save what is seen") as c:
 # memory any more after loading. Only you know whether your program needs the sharing.
 
 # %% [markdown] exercise="11.2" role="hint"
-# The function calls itself for the values of a container. `type(obj)(...)` makes a list of a list and a tuple of a
-# tuple.
+# The function calls itself for the values of a container. `type(obj)(values)` makes a list of a list and a tuple of a
+# tuple. A named tuple has `_fields`, and its class takes the values one by one. `copy.copy` of a dict has its kind.
 
 # %% [markdown] exercise="11.2" role="hint"
 # `obj.untyped_storage().nbytes()` and `obj.nbytes` are the two numbers to compare. `clone()` of a row is contiguous and
@@ -334,9 +358,10 @@ with check("11.4", "training that does not arrive") as c:
 # %% [markdown] exercise="11.5" role="task" kind="fix" title="a broken library: two of everything"
 # ## 11.5 Fix: a broken library, two of everything
 #
-# ★★☆, 30 minutes. Since the last pull, a model with tied weights gets worse when it is trained on
-# from a checkpoint. Files have the right size, and all values are right after loading. *One line of Python* of the
-# library was changed. `PROGRAM` asks four questions, and `REPORT` holds what the broken library prints.
+# ★★☆, 30 minutes. A colleague saves whole models (`torch.save(model)`). Since the last pull, a model with tied weights
+# gets worse when it is loaded and trained further. Files have the right size, and all values are right after loading.
+# *One line of Python* of the library was changed. `PROGRAM` asks four questions, and `REPORT` holds what the broken
+# library prints.
 #
 # Find the line. You have found it when you can break the library in the same way: return the file, and a patch as
 # `%%rebuild` takes one, with `-` and `+` before the lines. Your own library stays as it is. The check runs `PROGRAM` in
@@ -406,3 +431,56 @@ with check("11.5", "a broken library: two of everything") as c:
 # %% [markdown] exercise="11.5" role="hint"
 # The pickle names the storage with the key `0` twice. What does the loader do when it meets a key for the second time?
 # Look for `persistent_load`.
+
+
+# %% [markdown] exercise="11.6" role="task" kind="read" title="in PyTorch: what pickle is told"
+# ## 11.6 Read, in PyTorch: what pickle is told
+#
+# ★★☆, 15 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# `IN_TORCH` saves five tensors. Stop before the line `return ("storage", ...)` of the function `persistent_id` in
+# `_save` (`torch/serialization.py`). For each tensor, in the order in which pickle meets them, note `storage_key` and
+# `storage_numel`.
+
+
+# %% exercise="11.6" role="given"
+IN_TORCH = """\
+import io
+
+import torch
+
+table = torch.zeros(100, 10)
+tensors = {"row": table[3], "column": table[:, 0], "copy": table[3].clone(), "half": table[3].half(), "whole": table}
+torch.save(tensors, io.BytesIO())
+"""
+print(write_for_torch(IN_TORCH, "in_torch_11_6.py"))
+
+
+# %% exercise="11.6" role="answer"
+def storages() -> dict[str, tuple[str, int]]:
+    # BEGIN SOLUTION
+    return {"row": ("0", 1000), "column": ("0", 1000), "copy": ("1", 10), "half": ("2", 10), "whole": ("0", 1000)}
+    # END SOLUTION
+
+
+# %% exercise="11.6" role="check"
+with check("11.6", "what pickle is told") as c:
+    answer = storages()
+    asked = ["storage_key", "storage_numel"]
+    stops = stops_in_torch(IN_TORCH, "torch/serialization.py", "_save.persistent_id", 'return ("storage"', asked)
+    pairs = [(stop["storage_key"].strip("'"), int(stop["storage_numel"])) for stop in stops]
+    truth = dict(zip(["row", "column", "copy", "half", "whole"], pairs, strict=True))
+    look = "A breakpoint at the line, and `p storage_key, storage_numel` at each stop."
+    c.answers("keys and numbers of elements", came=answer, truth=truth, look=look)
+
+# %% [markdown] exercise="11.6" role="debrief"
+# **In PyTorch** the key is a number for each storage, in the order in which pickle meets the storages. Views of one
+# table say the same key and the size of the whole table. How a tensor reads it, offset, sizes and strides, is in the
+# pickle.
+
+# %% [markdown] exercise="11.6" role="hint"
+# After `import torch` has run, `break torch/serialization.py:NUMBER`. The lesson's view of the file has the number.
+
+# %% [markdown] exercise="11.6" role="hint"
+# `continue` five times. pickle also asks about objects that are no storage, and these return earlier.

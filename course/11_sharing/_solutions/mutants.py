@@ -48,6 +48,45 @@ def compact(obj):
     return obj
 
 
+# %% exercise="11.2" role="mutant" why="makes a plain dict of an OrderedDict"
+def compact(obj):
+    if isinstance(obj, torch.Tensor):
+        return obj.clone() if obj.untyped_storage().nbytes() > obj.nbytes else obj
+    if isinstance(obj, dict):
+        return {key: compact(value) for key, value in obj.items()}
+    if isinstance(obj, (list, tuple)):
+        values = [compact(value) for value in obj]
+        return type(obj)(*values) if hasattr(obj, "_fields") else type(obj)(values)
+    return obj
+
+
+# %% exercise="11.2" role="mutant" why="makes a plain tuple of a named one"
+def compact(obj):
+    if isinstance(obj, torch.Tensor):
+        return obj.clone() if obj.untyped_storage().nbytes() > obj.nbytes else obj
+    if isinstance(obj, dict):
+        new = copy.copy(obj)
+        new.update({key: compact(value) for key, value in obj.items()})
+        return new
+    if isinstance(obj, (list, tuple)):
+        values = [compact(value) for value in obj]
+        return tuple(values) if isinstance(obj, tuple) else values
+    return obj
+
+
+# %% exercise="11.2" role="mutant" why="changes the dict that it was given"
+def compact(obj):
+    if isinstance(obj, torch.Tensor):
+        return obj.clone() if obj.untyped_storage().nbytes() > obj.nbytes else obj
+    if isinstance(obj, dict):
+        obj.update({key: compact(value) for key, value in obj.items()})
+        return obj
+    if isinstance(obj, (list, tuple)):
+        values = [compact(value) for value in obj]
+        return type(obj)(*values) if hasattr(obj, "_fields") else type(obj)(values)
+    return obj
+
+
 # %% exercise="11.3" role="mutant" why="knows GLOBAL only"
 def names_in(data: bytes) -> list[str]:
     found = {argument for instruction, argument, _ in pickletools.genops(data) if instruction.name == "GLOBAL"}
@@ -108,3 +147,13 @@ def change() -> tuple[str, str]:
 +    tensor = _rebuild_tensor(storage, 0, size, stride)
 """,
     )
+
+
+# %% exercise="11.6" role="mutant" why="gives each tensor a key of its own"
+def storages() -> dict[str, tuple[str, int]]:
+    return {"row": ("0", 1000), "column": ("1", 1000), "copy": ("2", 10), "half": ("3", 10), "whole": ("4", 1000)}
+
+
+# %% exercise="11.6" role="mutant" why="counts what each tensor shows"
+def storages() -> dict[str, tuple[str, int]]:
+    return {"row": ("0", 10), "column": ("0", 100), "copy": ("1", 10), "half": ("2", 10), "whole": ("0", 1000)}

@@ -130,7 +130,8 @@ with check("13.1", "what is left in the graph") as c:
 #
 # - The function returns the name of the first node, in the order of the graph, whose value has an element that is
 #   infinite or not a number. If there is none, it returns None. An input may be such a node.
-# - A value may also be a tuple or a list of tensors. Values that are no tensors, such as shapes, are not looked at.
+# - A value may also be a tuple or a list of tensors, or of such tuples and lists, at any depth. Other values, such as
+#   shapes, are not looked at.
 # - No node after the one that was found is run.
 # - The module and its graph stay as they are.
 

@@ -68,6 +68,52 @@ def first_bad(module, *inputs):
     return found[0] if found else None
 
 
+# %% exercise="13.2" role="mutant" why="looks into a tuple, and not into a list in a list"
+def first_bad(module, *inputs):
+    class Found(Exception):
+        pass
+
+    found = []
+
+    class Watch(fx.Interpreter):
+        def run_node(self, n):
+            value = super().run_node(n)
+            values = value if isinstance(value, (tuple, list)) else [value]
+            if any(isinstance(v, torch.Tensor) and not torch.isfinite(v).all().item() for v in values):
+                found.append(n.name)
+                raise Found
+            return value
+
+    with contextlib.suppress(Found):
+        Watch(module).run(*inputs)
+    return found[0] if found else None
+
+
+# %% exercise="13.2" role="mutant" why="changes the graph: leaves a node for each check"
+def first_bad(module, *inputs):
+    found = []
+
+    def is_bad(value):
+        if isinstance(value, torch.Tensor):
+            return not torch.isfinite(value).all().item()
+        return isinstance(value, (tuple, list)) and any(is_bad(item) for item in value)
+
+    def looked_at(value, name):
+        if is_bad(value):
+            found.append(name)
+            raise ValueError
+        return value
+
+    for node in list(module.graph.nodes):
+        if node.op != "output":
+            with module.graph.inserting_after(node):
+                look = module.graph.call_function(looked_at, (node, node.name))
+            node.replace_all_uses_with(look, delete_user_cb=lambda user, look=look: user is not look)
+    with contextlib.suppress(ValueError):
+        fx.Interpreter(module).run(*inputs)
+    return found[0] if found else None
+
+
 # %% exercise="13.3" role="mutant" why="compares values with ==, so that 1 is 1.0"
 def merge_equal(module):
     seen, erased = [], 0

@@ -18,11 +18,12 @@ The file is some 790 lines long, because all exercises of a chapter stand in one
 # top to bottom.
 
 # %%
+import contextlib
 import copy
 import math
 
 import reftorch as torch
-from course._tools import check, course
+from course._tools import check, course, stops_in_torch, write_for_torch
 from course._tools.rebuilds import unpacked
 from reftorch import nn
 from reftorch.debug import diagnose, draw_activations, find_nan, find_wrong_gradient, record_tensors
@@ -108,7 +109,8 @@ with check("14.1", "the gradient at zero") as c:
 # - a module whose output gets no gradient is not in the list; one that is called twice is in it twice;
 # - the outputs of these modules are single tensors; an output that does not require a gradient is allowed, and left
 #   out;
-# - afterwards the model has no hooks of yours, also when `run()` raises an error; the error comes through.
+# - afterwards the model has no hooks of yours, of whatever kind, also when `run()` raises an error; the error comes
+#   through.
 
 
 # %% exercise="14.2" role="answer"
@@ -149,7 +151,13 @@ class Twice(nn.Module):
 
 
 def hooks_of(model):
-    return sum(len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules())
+    """The hooks of all modules, of every kind: of forward and of backward, before and after."""
+    return sum(
+        len(value)
+        for module in model.modules()
+        for name, value in vars(module).items()
+        if name.endswith("_hooks") and isinstance(value, dict)
+    )
 
 
 with check("14.2", "where the gradients go") as c:
@@ -495,33 +503,32 @@ with check("14.5", "slower with larger batches") as c:
 # %% [markdown] exercise="14.6" role="task" kind="read" title="six patients"
 # ## 14.6 Read: six patients
 #
-# ★★☆, 30 minutes. Six classifiers do not learn as they should. Their source is packed, so read their
-# *behaviour*: `patients()` makes six new models under the names `"p1"` to `"p6"`, and `BATCH` has inputs and labels for
-# `nn.functional.cross_entropy`. All tools of the lesson work on them. Each patient has one of these:
+# ★★☆, 30 minutes. Six classifiers do not learn as they should. Their source is packed, and `print` shows the same
+# layers for each, so read their *behaviour*: `patients()` makes six new models under the names `"p1"` to `"p6"`, and
+# `BATCH` has inputs and labels for `nn.functional.cross_entropy`. Each patient has one of these:
 #
-# - `"a"`: a part of the parameters is frozen
-# - `"b"`: all units of an activation are dead
-# - `"c"`: the graph is cut, so trainable parameters get no gradient
-# - `"d"`: a backward computes a wrong gradient, and nothing else is wrong
-# - `"e"`: a parameter holds an infinity or a NaN
-# - `"f"`: the output of a sample depends on the other samples of the batch
-# - `"g"`: the model is in evaluation mode
-# - `"h"`: nothing is wrong
+# - `"a"`: a forward call changes a parameter
+# - `"b"`: a tensor that the forward needs is not registered, so `model.double()` leaves it behind
+# - `"c"`: in `eval()`, two calls with one input give two outputs
+# - `"d"`: the output of a sample depends on the other samples of the batch
+# - `"e"`: a layer has no part in the output: its parameters can be changed without an effect
+# - `"f"`: a backward computes a wrong gradient
+# - `"g"`: nothing is wrong
 #
-# A letter may be right for no patient. One illness can bring the sign of another: a cut graph, for example, also makes
-# gradients differ from slopes. The check asks for g, e, a, c, b, f and d, in this order. The answer is the first one
-# that holds.
+# A letter may be right for no patient. One illness can bring the sign of another: where a call changes a parameter, two
+# calls also give two outputs. So the answer is the first letter that holds, in the order of the alphabet. For each
+# letter think of an experiment of a few lines; the tools of the lesson know some, and not all of them.
 
 
 # %% exercise="14.6" role="given"
 PACKED = (
-    "c-qZWO>5jR5WV|X2%n_l73<w5hd`h$G*D=kLKk`ni_qHRSX7o=eRLg4|9j<+wY^TDrKk8{OY)nU_nt<oxf7tArS(&kNp3Cr#!Zfu"
-    "qW3!Y639)2!jnUR7!yi3#;^rhB&ZO^y4#&rXH5H8UxUGfj#x7N3Q<%j1qR*r!AKhv3Vjv|xWU&6N;eC5De@dtz)!Gr^8!wL*QLFL"
-    "ZAmneFSI$e!g}t_jIsgejhf}bv(k8CjT=G@NRP?*jiSM`ov)5y?B8ws538Oz^zWLSHd#p>D67pviPKV8H`lN~g$2lQAH==WkA~;;"
-    "&a2D`t%mIHtP35JRp3gUKVy=)=8{NQpqBpx77*;nv+o_OAxowWbzGHr5chJCF}$nNlA9I6O+tcM=XyEoRoi8uHVnN%I7O?m=;XnN"
-    "a1>tKCJy^Td0oq=%Uzs^-vd{#hWL1DFUT%+4XD*Hpj9hj-Ad{^u;R*d$t;APOiA?R{r=O(-TrGx`%Cc(Zu*Ogv^-F|fP_LguG2U{"
-    "alP%{S26iL20p~~CO#x+Hh;UAU&n`#zRTNn0wGC1JD=}yq4PWVe-f@7j+xS|Z7w_*F-x1qhv7P*N5L&Egp>@gHfy>jOYBv^cDE2c"
-    "fp{z(t$e_yuvwGYa4u>)WjFA{3j?+z!tfoJ7D)65t@FN4"
+    "c-oDWU2EGg6o&8fD@3m3%oRzy6%q)v7aI(^GFYG&V;IGfV^Lc&lDx!>{r4SN@<*Jt#8*Oj&-0!yrJ`1FX$`5GSz1tI&=YOA#!`|eAvx92W`^"
+    "KnJVQw$q_9bX4KK1730c+F#7NcFAND*`ns1+#<T0X|<+?owg8NKe0Xrf+X~KvGC0Kxri4<f%=gE;a^IvEiJOchrbtz7*+A5vqgf|@b27NWaI"
+    "a19+F{e?MXC6TDbjYArh%AVZFi0wkT%7}8fVA|Xs>abm4?6$T@U!N&))G{}_vV0iXv7P{{Z+`ffl9)_UK|DH^-Zz5;P1^#!bGqiPdk_x<$^I"
+    "T&o18^*JM5|5lZqab04GCZHyM}?L_H)da2X3T7N$g!>mSFr@OmqZh1GWHUnrZu~g>xqQ8R)&e4Z)f;jJDhW74`!dT9*-z8dGb<mWNFSSgqP%"
+    "`*G7z-~cExFAVyT~=Qr}I?df*AUnC!k37G<|(z6+k5<4%PqPqmOP)Ty7&De2OFJN@vFs%cW7;OnqD!T7X@u4335qbisL;TnqV%3pbEJKMI?N"
+    "_a#;0;_=A0RgxnYhuo5~E)u*X>-F04d`wAYO^d{E=<F(*eSh42{rtT90lEHZA@gcA-}u!&+uMScdqzDUUcm;z;%8wLv>;5Y3MPx27%d4bj@1"
+    "-aS01)IUBhZeae&`;@bd?7K@Y<xw5o~*HzUH`m4pU8gl@Qhr6K;~q&(l^?hSUTPglF#poWy3O1vB;d4F~I0xezG-`PKH=+Nf"
 )
 BATCH = (torch.arange(96).reshape(16, 6).sin(), torch.arange(16) % 3)
 
@@ -536,31 +543,47 @@ def patients():
 def illnesses() -> dict[str, str]:
     """The letter of each patient, as `{"p1": ..., "p2": ..., ...}`."""
     # BEGIN SOLUTION
-    return {"p1": "b", "p2": "d", "p3": "a", "p4": "c", "p5": "e", "p6": "f"}
+    return {"p1": "c", "p2": "f", "p3": "b", "p4": "a", "p5": "d", "p6": "e"}
     # END SOLUTION
 
 
 # %% exercise="14.6" role="check"
-def gradients_of(model):
-    nn.functional.cross_entropy(model(BATCH[0]), BATCH[1]).backward()
-    return [parameter.grad for parameter in model.parameters()]
+def changes_a_parameter(model):
+    before = [parameter.clone() for parameter in model.parameters()]
+    model(BATCH[0])
+    return not all(map(torch.equal, before, model.parameters()))
 
 
-def outputs_of_hidden(model):
-    with record_tensors(model) as run:
-        model(BATCH[0])
-    return run["hidden/output"]
+def cannot_be_converted(model):
+    with contextlib.suppress(RuntimeError):
+        return model.double()(BATCH[0].double()).dtype != torch.float64
+    return True
+
+
+def calls_differ(model):
+    model.eval()
+    return not torch.equal(model(BATCH[0]), model(BATCH[0]))
+
+
+def has_an_idle_layer(model):
+    output, idle = model(BATCH[0]), False
+    for name, _ in model.named_children():
+        changed = copy.deepcopy(model)
+        with torch.no_grad():
+            for parameter in changed.get_submodule(name).parameters():
+                parameter.add_(1)
+        idle |= torch.equal(changed(BATCH[0]), output)
+    return idle
 
 
 EXAMINATIONS = {  # in this order; the first one that says yes is the answer
-    "g": lambda model: not model.training,
-    "e": lambda model: not all(bool(p.isfinite().all()) for p in model.parameters()),
-    "a": lambda model: not all(p.requires_grad for p in model.parameters()),
-    "c": lambda model: any(gradient is None for gradient in gradients_of(model)),
-    "b": lambda model: not bool((outputs_of_hidden(model) > 0).any()),
-    "f": lambda model: not torch.allclose(model(BATCH[0])[:1], model(BATCH[0][:1]), atol=1e-4),
-    "d": lambda model: find_wrong_gradient(model, BATCH[0][:4]).first is not None,
-    "h": lambda model: True,
+    "a": changes_a_parameter,
+    "b": cannot_be_converted,
+    "c": calls_differ,
+    "d": lambda model: not torch.allclose(model(BATCH[0])[:1], model(BATCH[0][:1]), atol=1e-4),
+    "e": has_an_idle_layer,
+    "f": lambda model: find_wrong_gradient(model, BATCH[0][:4]).first is not None,
+    "g": lambda model: True,
 }
 
 with check("14.6", "six patients") as c:
@@ -568,20 +591,21 @@ with check("14.6", "six patients") as c:
         name: next(letter for letter, examine in EXAMINATIONS.items() if examine(copy.deepcopy(model)))
         for name, model in patients().items()
     }
-    look = "`diagnose(model, BATCH, nn.functional.cross_entropy)` knows most of these, and not a wrong gradient."
+    look = "An experiment for each letter: call twice, change one thing in between, compare."
     c.answers("the illnesses of the patients", came=illnesses(), truth=truth, look=look)
 
 # %% [markdown] exercise="14.6" role="debrief"
-# **In PyTorch** there is no `diagnose`. The checks behind it are loops of a few lines that you can copy into a script:
-# which parameters require a gradient, which have one after `backward()`, is a sample's output the same without the
-# other samples. `torch.autograd.gradcheck` is the one for wrong gradients, for a function at a time.
+# **In PyTorch** these experiments work, without any tool: call twice and compare, compare parameters before and after a
+# call, one sample alone and in its batch, `double()` and call again. Each is a line of a test that you can keep with
+# your model. For wrong gradients there is `torch.autograd.gradcheck`, for a function at a time.
 
 # %% [markdown] exercise="14.6" role="hint"
-# Run `diagnose` on all six in a loop, and print `finding.what` for each finding. Five of them show themselves.
+# For `"a"`, clone the parameters before a call, and compare with `torch.equal` afterwards. For `"d"`, compare
+# `model(x)[:1]` with `model(x[:1])`.
 
 # %% [markdown] exercise="14.6" role="hint"
-# `find_wrong_gradient(model, BATCH[0][:4])` for what is left. A graph that is cut also gives a gradient that differs
-# from the slope, so look at the whole table.
+# For `"e"`, add 1 to the parameters of one layer in a copy of the model. `find_wrong_gradient(model, BATCH[0][:4])` is
+# for what is left.
 
 
 # %% [markdown] exercise="14.7" role="task" kind="fix" title="project: an unknown model that does not train"
@@ -786,3 +810,55 @@ with check("14.7", "an unknown model that does not train") as c:
 # %% [markdown] exercise="14.7" role="hint"
 # There are eight: a copy in the place of a tied weight, the dimension of a softmax, a `detach`, a number in front of
 # `relu`, a softmax at the end, a shift, a `zero_grad`, and a mode.
+
+
+# %% [markdown] exercise="14.8" role="task" kind="read" title="in PyTorch: how gradcheck measures"
+# ## 14.8 Read, in PyTorch: how gradcheck measures
+#
+# ★★☆, 15 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# `IN_TORCH` checks one gradient. Stop in `_compute_numerical_gradient` of `torch/autograd/gradcheck.py`, before the
+# line `entry.copy_(orig + v)`. How often does the program come there (`"stops"`)? What is `orig` as a number at the
+# second stop (`"orig"`), what is `v` (`"v"`), and what is `entry` at this moment, rounded to 7 digits (`"entry"`)?
+
+
+# %% exercise="14.8" role="given"
+IN_TORCH = """\
+import torch
+
+x = torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64, requires_grad=True)
+torch.autograd.gradcheck(lambda x: x.pow(3).sum(), (x,), eps=1e-3)
+"""
+print(write_for_torch(IN_TORCH, "in_torch_14_8.py"))
+
+
+# %% exercise="14.8" role="answer"
+def measured() -> dict[str, int | float]:
+    # BEGIN SOLUTION
+    return {"stops": 3, "orig": 2.0, "v": 0.001, "entry": 1.999}
+    # END SOLUTION
+
+
+# %% exercise="14.8" role="check"
+with check("14.8", "how gradcheck measures") as c:
+    answer = measured()
+    asked = ["orig.item()", "float(v)", "round(entry.item(), 7)"]
+    stops = stops_in_torch(
+        IN_TORCH, "torch/autograd/gradcheck.py", "_compute_numerical_gradient", "entry.copy_(orig + v)", asked
+    )
+    number, step, entry = map(float, stops[1].values())
+    truth = {"stops": len(stops), "orig": number, "v": step, "entry": entry}
+    look = "The line before has changed one element of the input in place."
+    c.answers("the stops, and the values at the second one", came=answer, truth=truth, look=look)
+
+# %% [markdown] exercise="14.8" role="debrief"
+# **In PyTorch** `gradcheck` moves one element of your input at a time, in place, and calls the function twice for
+# each: 2,000 calls for 1,000 elements. `fast_mode=True` measures along one random direction instead. `entry` is a
+# view of your input, so at the stop the input itself has the number 1.999.
+
+# %% [markdown] exercise="14.8" role="hint"
+# After `import torch` has run: `break torch.autograd.gradcheck._compute_numerical_gradient`, then `next` to the line.
+
+# %% [markdown] exercise="14.8" role="hint"
+# The stop is before the line runs. The line above has written `orig - v` into `entry`.

@@ -71,6 +71,23 @@ def flow(model, run) -> list[tuple[str, float]]:
     return list(found.items())
 
 
+# %% exercise="14.2" role="mutant" why="removes the hooks of forward, and leaves those of backward"
+def flow(model, run) -> list[tuple[str, float]]:
+    found = []
+    for name, module in model.named_modules():
+        if not list(module.children()):
+
+            def after(module, args, grads, name=name):
+                if grads[0] is not None:
+                    found.append((name, grads[0].norm().item()))
+
+            module.register_full_backward_hook(after)
+    run()
+    for module in model.modules():
+        module._forward_hooks.clear()
+    return found
+
+
 # %% exercise="14.3" role="mutant" why="the bug as it was"
 class Sensors(BrokenSensors):
     pass
@@ -156,12 +173,17 @@ class Scale(torch.autograd.Function):
 
 # %% exercise="14.6" role="mutant" why="takes all that diagnose does not name for healthy"
 def illnesses() -> dict[str, str]:
-    return {"p1": "b", "p2": "h", "p3": "a", "p4": "c", "p5": "e", "p6": "f"}
+    return {"p1": "g", "p2": "g", "p3": "g", "p4": "g", "p5": "d", "p6": "e"}
 
 
-# %% exercise="14.6" role="mutant" why="takes the cut graph for a wrong gradient, as the table of slopes shows it"
+# %% exercise="14.6" role="mutant" why="sees two outputs of two calls, and does not ask for the parameters first"
 def illnesses() -> dict[str, str]:
-    return {"p1": "b", "p2": "d", "p3": "a", "p4": "d", "p5": "e", "p6": "h"}
+    return {"p1": "c", "p2": "f", "p3": "b", "p4": "c", "p5": "d", "p6": "e"}
+
+
+# %% exercise="14.6" role="mutant" why="takes the noise of p1 for an influence of the other samples"
+def illnesses() -> dict[str, str]:
+    return {"p1": "d", "p2": "f", "p3": "b", "p4": "a", "p5": "d", "p6": "e"}
 
 
 # %% exercise="14.7" role="mutant" why="the softmax stays at the end: the loss falls, slowly"
@@ -207,3 +229,13 @@ def train(model, ids, steps, lr) -> list[float]:
         loss.backward()
         optimizer.step()
     return losses
+
+
+# %% exercise="14.8" role="mutant" why="thinks that a copy of the input is moved"
+def measured() -> dict[str, int | float]:
+    return {"stops": 3, "orig": 2.0, "v": 0.001, "entry": 2.0}
+
+
+# %% exercise="14.8" role="mutant" why="counts both calls for each element"
+def measured() -> dict[str, int | float]:
+    return {"stops": 6, "orig": 2.0, "v": 0.001, "entry": 1.999}

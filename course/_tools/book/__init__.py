@@ -4,10 +4,10 @@ Mirrors: nothing in PyTorch: the course's own.
 Leaves out: running anything; the stored outputs are what is shown. Solutions are left out too.
 
 The site is made by Sphinx with MyST-NB, which reads notebooks, and with the theme Furo, which brings search, dark mode
-and a layout for phones. Three things are ours. `pages` prepares the notebooks, `source_pages` writes the pages of
-source, and `links` looks for links that lead nowhere. Only Sphinx itself needs the extra `book`; `make book` installs
-the extra. A warning of Sphinx is an error. `make docs` makes these pages a part of the whole site, see
-`course/_tools/site`.
+and a layout for phones. Four things are ours. `pages` prepares the notebooks, `source_pages` writes the pages of
+source, `search_index` writes what the search looks in, and `links` looks for links that lead nowhere. Only Sphinx
+itself needs the extra `book`; `make book` installs the extra. A warning of Sphinx is an error. `make docs` makes these
+pages a part of the whole site, see `course/_tools/site`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from course._tools.book.links import broken_links
+from course._tools.book.links import broken_addresses, broken_links
 from course._tools.book.pages import prepare
+from course._tools.book.search_index import documents, index
 from course._tools.layout import ROOT, CourseError
 
 __all__ = ["broken_links", "make_book", "make_site", "prepare"]
@@ -60,7 +61,9 @@ def make_site(folder: Path, prepare_pages: Callable[[Path], None], settings: Pat
         prepared, site = Path(scratch) / "prepared", Path(scratch) / "site"
         prepare_pages(prepared)
         _sphinx(prepared, site, settings)
-        broken = broken_links(site)
+        found = list(documents(prepared))
+        (site / "searchindex.js").write_text(index(found))
+        broken = [*broken_links(site), *broken_addresses(site, "search", (each.address for each in found))]
         if broken:
             raise CourseError("\n".join(["links of the site lead nowhere:", *broken]))
         shutil.rmtree(folder, ignore_errors=True)

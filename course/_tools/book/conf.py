@@ -26,6 +26,7 @@ nb_code_prompt_hide = "Hide the code"
 html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["book.css"]
+html_js_files = ["search.js"]
 html_extra_path = [str(Path(os.environ["REFTORCH_BOOK"]) / "extra")]
 html_copy_source = False
 html_use_index = False
@@ -35,5 +36,5 @@ pygments_style, pygments_dark_style = LIGHT, DARK
 
 
 def setup(app: Any) -> None:
-    """What Sphinx calls first."""
+    """Set the site up; Sphinx calls this function first."""
     app.add_lexer(LEXER, CellLexer)

@@ -15,6 +15,7 @@ from typing import Any
 from course._tools import layout
 from course._tools.book.source_pages import source_page, style_sheet
 from course._tools.exercises import exercises_of
+from course._tools.folds import telling
 from course._tools.layout import Chapter, chapters
 from course._tools.notebook import Notebook, as_text, new_cell, read
 
@@ -92,6 +93,8 @@ class _Prepared:
     def add(self, notebook: Path, content: Notebook) -> None:
         page = self.pages / notebook.relative_to(layout.COURSE)
         page.parent.mkdir(parents=True, exist_ok=True)
+        for cell in telling(content):
+            cell["metadata"]["tags"] = [*cell["metadata"].get("tags", []), "hide-output"]
         for cell in content["cells"]:
             if cell["cell_type"] == "markdown":
                 cell["source"] = self._markdown(cell["source"], notebook, page)
@@ -135,7 +138,7 @@ class _Prepared:
         return f'href="{target}"' if target else ""
 
     def _target(self, found: re.Match[str], notebook: Path, page: Path) -> str:
-        """Where a link of a notebook leads in the site; nowhere, where it names a file that a lesson will make."""
+        """Return where a link of a notebook leads in the site: nowhere if it names a file that a lesson will make."""
         as_it_was = found["path"] + (f"#line={found['line']}" if found["line"] else "")
         file = (notebook.parent / found["path"]).resolve()
         checkout = layout.COURSE.parent.resolve()

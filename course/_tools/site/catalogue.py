@@ -22,6 +22,7 @@ from typing import Any
 import reftorch
 from course._tools.definitions import mirrors_of
 from course._tools.site.sections import section_of
+from course._tools.source_map import source_of
 from reftorch import _api
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -203,9 +204,8 @@ def place_of(entry: Entry) -> tuple[str, int] | None:
     op = _ops().get(getattr(value, "__name__", "")) if not inspect.isclass(value) else None
     try:
         value = inspect.unwrap(value)
-        file = inspect.getsourcefile(value)
+        file, line = source_of(value)
         if file and Path(file).is_relative_to(ROOT) and "_C" not in Path(file).parts:
-            line = inspect.getsourcelines(value)[1]
             return Path(file).relative_to(ROOT).as_posix(), max(line, 1)
     except (TypeError, OSError, ValueError):
         pass

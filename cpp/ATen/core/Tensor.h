@@ -1,11 +1,27 @@
 // Mirrors: aten/src/ATen/core/TensorBase.h, aten/src/ATen/templates/TensorBody.h
 //
 // The tensor that C++ code passes around: one intrusive_ptr to a TensorImpl. Copying a Tensor never copies elements.
-// Left out: the methods that are ops (C++ code calls at::add(a, b), see ATen/Functions.h).
+//
+// Note [Methods that are ops]
+// Problem: sources of extensions say x.sum(-1). If this class declared the ops, every file would be compiled again when
+// somebody adds an op. Trick: only an extension sees the ops as methods, which are written when the first extension is
+// compiled (reftorch/utils/cpp_extension.py); they add nothing to the object. The library's own code calls the
+// functions of ATen/Functions.h, at::sum(x, -1).
 #pragma once
 
 #include <c10/core/Scalar.h>
 #include <c10/core/TensorImpl.h>
+#include <c10/core/TensorOptions.h>
+
+#ifdef TORCH_EXTENSION_NAME
+#include <ATen/core/Generator.h>
+#include <c10/util/OptionalArrayRef.h>
+
+#include <array>
+#include <string>
+#include <tuple>
+#include <vector>
+#endif
 
 namespace reftorch::at {
 
@@ -31,6 +47,12 @@ using c10::ScalarType;
 using c10::SmallVector;
 using c10::Storage;
 using c10::TensorImpl;
+using c10::TensorOptions;
+
+class Tensor;
+using TensorList = ArrayRef<Tensor>;
+template <typename T, size_t N>
+class TensorAccessor;
 
 class TORCH_API Tensor final {
  public:
@@ -52,12 +74,12 @@ class TORCH_API Tensor final {
   TensorImpl* unsafeGetTensorImpl() const {
     return impl_.get();
   }
-  TensorImpl* unsafeReleaseTensorImpl() {
-    return impl_.release();
-  }
 
   int64_t dim() const {
     return impl_->dim();
+  }
+  int64_t ndimension() const {
+    return dim();
   }
   int64_t numel() const {
     return impl_->numel();
@@ -77,11 +99,36 @@ class TORCH_API Tensor final {
   ScalarType scalar_type() const {
     return impl_->data_type_;
   }
+  ScalarType dtype() const {
+    return scalar_type();
+  }
   size_t itemsize() const {
     return impl_->itemsize();
   }
+  int64_t element_size() const {
+    return static_cast<int64_t>(itemsize());
+  }
+  size_t nbytes() const {
+    return static_cast<size_t>(numel()) * itemsize();
+  }
   Device device() const {
     return impl_->device_;
+  }
+  bool is_cpu() const {
+    return device().is_cpu();
+  }
+  bool is_cuda() const {
+    return device().is_cuda();
+  }
+  bool is_meta() const {
+    return device().is_meta();
+  }
+  int64_t get_device() const {
+    return device().index();
+  }
+  // The options of a new tensor with this dtype and device.
+  TensorOptions options() const {
+    return TensorOptions(scalar_type()).device(device()).layout(c10::Layout::Strided);
   }
   DispatchKeySet key_set() const {
     return impl_->key_set_;
@@ -108,9 +155,27 @@ class TORCH_API Tensor final {
   void* data_ptr() const {
     return impl_->mutable_data();
   }
+  template <typename T>
+  const T* const_data_ptr() const {
+    return data_ptr<T>();
+  }
+  template <typename T>
+  T* mutable_data_ptr() const {
+    return data_ptr<T>();
+  }
+  // Elements by their indexes (ATen/core/TensorAccessor.h). Raises RuntimeError for another dtype or number of
+  // dimensions. The accessor borrows from the tensor, so a temporary has none.
+  template <typename T, size_t N>
+  TensorAccessor<T, N> accessor() const&;
+  template <typename T, size_t N>
+  TensorAccessor<T, N> accessor() const&& = delete;
 
   // Returns the value of a tensor with one element. Raises RuntimeError for any other tensor.
   Scalar item() const;
+  template <typename T>
+  T item() const {
+    return item().to<T>();
+  }
   Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
 
   // See Note [Inference tensors].
@@ -121,12 +186,31 @@ class TORCH_API Tensor final {
     return impl_->autograd_meta_ != nullptr && impl_->autograd_meta_->requires_grad();
   }
 
+  // --- autograd, for extensions (csrc/autograd/variable_methods.cpp)
+  const Tensor& set_requires_grad(bool requires_grad) const;
+  const Tensor& requires_grad_(bool requires_grad = true) const {
+    return set_requires_grad(requires_grad);
+  }
+  bool is_leaf() const;
+  void retain_grad() const;
+  // The gradient that backward() has accumulated; undefined if there is none.
+  Tensor grad() const;
+  Tensor& mutable_grad() const;
+  // Returns a tensor with the same memory and without history: `x.data` of Python.
+  Tensor data() const;
+  // Computes the gradients of all leaves. `gradient` may be left out for a tensor with one element.
+  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
+                bool create_graph = false) const;
+
+#ifdef TORCH_EXTENSION_NAME
+  Tensor operator[](int64_t index) const;
+#include <ATen/core/TensorMethods.inc>
+#endif
+
   intrusive_ptr<TensorImpl> impl_;
 
  private:
   void check_dtype(ScalarType expected) const;
 };
-
-using TensorList = ArrayRef<Tensor>;
 
 } // namespace reftorch::at

@@ -79,8 +79,9 @@ class TORCH_API FunctionSchema final {
   bool is_inplace() const;
   // Whether the last argument is keyword-only and written to: `add.out`.
   bool is_out() const;
-  // Whether autograd and vmap see the argument as changed by the op. An op of PyTorch's own returns what it changes.
-  // What it only fills, such as the argument `noise` of rrelu_with_noise, is for its backward.
+  // Whether autograd and vmap see the argument as changed by the op. An op of PyTorch's own returns the arguments that
+  // it changes. An argument that the op fills and does not return, such as `noise` of rrelu_with_noise, only carries
+  // values to the backward.
   bool is_changed(const Argument& argument) const;
 };
 

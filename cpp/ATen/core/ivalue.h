@@ -155,15 +155,6 @@ class TORCH_API IValue final {
   bool isScalar() const {
     return tag_ == Tag::Double || tag_ == Tag::Int || tag_ == Tag::UInt || tag_ == Tag::Bool;
   }
-  bool isDouble() const {
-    return tag_ == Tag::Double;
-  }
-  bool isInt() const {
-    return tag_ == Tag::Int;
-  }
-  bool isBool() const {
-    return tag_ == Tag::Bool;
-  }
 
   // None is returned as an undefined tensor.
   const Tensor& toTensor() const& {

@@ -1,25 +1,16 @@
 // Mirrors: aten/src/ATen/cuda/CUDAContext.cpp
 #include <ATen/cuda/CUDAContext.h>
 
+#include <c10/cuda/CUDADevice.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace reftorch::at::cuda {
 
-static std::vector<cudaDeviceProp> ask_for_properties() {
-  std::vector<cudaDeviceProp> properties(c10::cuda::device_count());
-  for (size_t i = 0; i < properties.size(); i++) {
-    C10_CUDA_CHECK(cudaGetDeviceProperties(&properties[i], static_cast<int>(i)));
-  }
-  return properties;
-}
-
 const cudaDeviceProp& getDeviceProperties(c10::DeviceIndex device) {
-  static const std::vector<cudaDeviceProp> properties = ask_for_properties();
-  TORCH_CHECK(device >= 0 && device < static_cast<int>(properties.size()), "Invalid device id");
-  return properties[device];
+  TORCH_CHECK(device >= 0 && device < c10::cuda::device_count(), "Invalid device id");
+  return c10::cuda::CUDADevice::get(device).properties();
 }
 
 const cudaDeviceProp& getCurrentDeviceProperties() {

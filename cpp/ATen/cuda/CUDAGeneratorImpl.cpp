@@ -2,10 +2,11 @@
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/HostData.h>
+#include <c10/cuda/CUDADevice.h>
 #include <c10/cuda/CUDAFunctions.h>
 
 #include <cstring>
-#include <vector>
 
 namespace reftorch::at {
 
@@ -36,7 +37,7 @@ PhiloxCudaState CUDAGeneratorImpl::philox_cuda_state(uint64_t increment) {
 c10::intrusive_ptr<c10::TensorImpl> CUDAGeneratorImpl::get_state() const {
   const uint64_t state[2] = {seed_, offset_};
   const Tensor bytes = detail::empty_generic(int64_t(sizeof state), c10::kByte);
-  std::memcpy(bytes.data_ptr(), state, sizeof state);
+  std::memcpy(host_data(bytes, "get_state"), state, sizeof state);
   return bytes.impl_;
 }
 
@@ -44,7 +45,7 @@ void CUDAGeneratorImpl::set_state(const c10::TensorImpl& new_state) {
   uint64_t state[2];
   const auto nbytes = static_cast<size_t>(new_state.numel()) * new_state.itemsize();
   TORCH_CHECK(nbytes == sizeof state, "RNG state is wrong size");
-  std::memcpy(state, new_state.mutable_data(), sizeof state);
+  std::memcpy(state, host_data(new_state, "set_state"), sizeof state);
   set_offset(state[1]);
   seed_ = state[0];
 }
@@ -67,15 +68,10 @@ static c10::DeviceIndex checked_index(c10::DeviceIndex device) {
   return device;
 }
 
-const Generator& getDefaultCUDAGenerator(c10::DeviceIndex device) {
-  static auto* const generators = [] { // never destroyed, like the devices
-    auto* made = new std::vector<Generator>;
-    for (c10::DeviceIndex i = 0; i < c10::cuda::device_count(); i++) {
-      made->push_back({c10::make_intrusive<CUDAGeneratorImpl>(i)});
-    }
-    return made;
-  }();
-  return (*generators)[checked_index(device)];
+Generator getDefaultCUDAGenerator(c10::DeviceIndex device) {
+  device = checked_index(device);
+  const auto make = [device] { return c10::make_intrusive<CUDAGeneratorImpl>(device); };
+  return {c10::cuda::CUDADevice::get(device).default_generator(make)};
 }
 
 Generator createCUDAGenerator(c10::DeviceIndex device) {

@@ -50,7 +50,7 @@ struct TORCH_API CUDAGeneratorImpl final : public c10::GeneratorImpl {
 namespace reftorch::at::cuda::detail {
 
 // An index of -1 means the current device.
-TORCH_API const Generator& getDefaultCUDAGenerator(c10::DeviceIndex device = -1);
+TORCH_API Generator getDefaultCUDAGenerator(c10::DeviceIndex device = -1);
 TORCH_API Generator createCUDAGenerator(c10::DeviceIndex device = -1);
 
 } // namespace reftorch::at::cuda::detail

@@ -13,9 +13,7 @@ namespace reftorch::at {
 struct TORCH_API AcceleratorHooksInterface {
   virtual ~AcceleratorHooksInterface() = default;
 
-  // Returns the generator of ops on that device that are called without a generator. An index of -1 means the current
-  // device.
-  virtual const Generator& getDefaultGenerator(c10::DeviceIndex index = -1) const = 0;
+  // Returns a new generator of that device. An index of -1 means the current device.
   virtual Generator getNewGenerator(c10::DeviceIndex index = -1) const = 0;
 
   // Pinned memory is CPU memory that the device can read by itself, so that a copy can be asynchronous.

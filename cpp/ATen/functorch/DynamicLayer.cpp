@@ -50,7 +50,7 @@ int64_t push_layer(TransformType type, int64_t batch_size, RandomnessType random
 }
 
 void pop_layer() {
-  TORCH_INTERNAL_ASSERT(!layers.empty(), "pop_layer(): there is no function transform");
+  TORCH_CHECK(!layers.empty(), "there is no function transform at work that could end");
   *layers.back().is_alive = false;
   set_inference_mode(layers.back().previous_inference_mode);
   layers.pop_back();
@@ -78,7 +78,9 @@ Tensor lift_fresh(Tensor t) {
   return t;
 }
 
-WithoutTop::WithoutTop() : layer_(std::move(layers.back())), excluded_(tls_local_dispatch_key_set.excluded_) {
+WithoutTop::WithoutTop() : excluded_(tls_local_dispatch_key_set.excluded_) {
+  TORCH_CHECK(!layers.empty(), "there is no function transform at work, so there is no level below the current one");
+  layer_ = std::move(layers.back());
   layers.pop_back();
   update_included_keys();
   // Autograd was excluded for this level. The level below records for itself.

@@ -277,7 +277,8 @@ static Tensor& relu6_(Tensor& self) {
 }
 
 static void softshrink_out(const Tensor& self, const Scalar& lambd, Tensor& out) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "softshrink_check", [&] {
+  dispatch<FloatingTypesAndReduced>(self.scalar_type(), "softshrink_check", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const auto largest = static_cast<double>(std::numeric_limits<scalar_t>::max());
     TORCH_CHECK(lambd.toDouble() >= 0 && lambd.toDouble() <= largest, "lambda must be in range [0, ", largest,
                 "] for input dtype ", c10::toString(self.scalar_type()), ", but found ", lambd);

@@ -8,6 +8,7 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/native/ForDims.h>
 #include <ATen/native/OutByCopy.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -147,44 +148,37 @@ static Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
   return at::squeeze(at::adaptive_avg_pool2d(at::unsqueeze(self, -2), {1, output_size[0]}), -2);
 }
 
-TORCH_LIBRARY_FRAGMENT(aten, m) {
+// Registers the ops that exist for two and for three dimensions.
+template <int dims>
+static void register_avg_pool(Library& m) {
   constexpr int FUNCTION = variants::FUNCTION, NN = variants::NN;
+  def_with_out_by_copy(m,
+                       for_dims(dims,
+                                "avg_pool#d(Tensor self, int[#] kernel_size, int[#] stride=[], int[#] padding=0, bool "
+                                "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"),
+                       TORCH_FN(avg_pool<dims>), kernels(avg_pool_stub), NN);
+  m.def(for_dims(dims,
+                 "avg_pool#d_backward(Tensor grad_output, Tensor self, int[#] kernel_size, int[#] stride, int[#] "
+                 "padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"),
+        TORCH_FN(avg_pool_backward<dims>), kernels(avg_pool_backward_stub), NN, out_form("grad_input"));
+  m.def_composite_with_out(for_dims(dims, "adaptive_avg_pool#d(Tensor self, SymInt[#] output_size) -> Tensor"),
+                           TORCH_FN(adaptive_avg_pool<dims>), NN);
+  m.def(for_dims(dims, "_adaptive_avg_pool#d(Tensor self, SymInt[#] output_size) -> Tensor"),
+        TORCH_FN(_adaptive_avg_pool<dims>), kernels(avg_pool_stub), FUNCTION);
+  m.def(for_dims(dims, "_adaptive_avg_pool#d_backward(Tensor grad_output, Tensor self) -> Tensor"),
+        TORCH_FN(_adaptive_avg_pool_backward<dims>), kernels(avg_pool_backward_stub), NN);
+}
+
+TORCH_LIBRARY_FRAGMENT(aten, m) {
+  constexpr int FUNCTION = variants::FUNCTION;
   m.def_composite(
       "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool "
       "count_include_pad=True) -> Tensor",
       TORCH_FN(avg_pool1d), FUNCTION);
-  def_with_out_by_copy(
-      m,
-      "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool "
-      "count_include_pad=True, int? divisor_override=None) -> Tensor",
-      TORCH_FN(avg_pool<2>), kernels(avg_pool_stub), NN);
-  def_with_out_by_copy(
-      m,
-      "avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool "
-      "count_include_pad=True, int? divisor_override=None) -> Tensor",
-      TORCH_FN(avg_pool<3>), kernels(avg_pool_stub), NN);
-  m.def(
-      "avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool "
-      "ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
-      TORCH_FN(avg_pool_backward<2>), kernels(avg_pool_backward_stub), NN, out_form("grad_input"));
-  m.def(
-      "avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool "
-      "ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
-      TORCH_FN(avg_pool_backward<3>), kernels(avg_pool_backward_stub), NN, out_form("grad_input"));
   m.def_composite("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", TORCH_FN(adaptive_avg_pool1d),
                   FUNCTION);
-  m.def_composite_with_out("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
-                           TORCH_FN(adaptive_avg_pool<2>), NN);
-  m.def_composite_with_out("adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
-                           TORCH_FN(adaptive_avg_pool<3>), NN);
-  m.def("_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", TORCH_FN(_adaptive_avg_pool<2>),
-        kernels(avg_pool_stub), FUNCTION);
-  m.def("_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", TORCH_FN(_adaptive_avg_pool<3>),
-        kernels(avg_pool_stub), FUNCTION);
-  m.def("_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor",
-        TORCH_FN(_adaptive_avg_pool_backward<2>), kernels(avg_pool_backward_stub), NN);
-  m.def("_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor",
-        TORCH_FN(_adaptive_avg_pool_backward<3>), kernels(avg_pool_backward_stub), NN);
+  register_avg_pool<2>(m);
+  register_avg_pool<3>(m);
 }
 
 } // namespace reftorch::at::native

@@ -70,7 +70,7 @@ static std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& A, bool pivot) 
 // The matrix P with A = P L U: column i has its 1 in the row that the swaps brought to place i.
 static Tensor permutation_matrix(const Tensor& pivots, int64_t m, ScalarType dtype) {
   const Tensor swaps = pivots.contiguous();
-  Tensor P = empty_cpu(with_sizes(swaps.sizes().slice(0, swaps.dim() - 1), {m, m}), dtype, swaps.device());
+  Tensor P = empty_impl(with_sizes(swaps.sizes().slice(0, swaps.dim() - 1), {m, m}), dtype, swaps.device());
   zero_impl(P);
   if (P.numel() > 0) {
     permutation_matrix_stub(P.device().type(), P, swaps);

@@ -3,6 +3,7 @@
 // Composite ops: the product of two inputs and a weight. Left out: PyTorch's _trilinear.
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
+#include <ATen/native/TypeMetaName.h>
 
 namespace reftorch::at::native {
 
@@ -24,6 +25,9 @@ static Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor&
               " but expected ", size2);
   TORCH_CHECK(!bias || bias->size(0) == outputs, "bilinear(): bias size does not match weight size: got ",
               bias ? bias->size(0) : 0, " but expected ", outputs);
+  TORCH_CHECK(input1.scalar_type() == input2.scalar_type() && input1.scalar_type() == weight.scalar_type(),
+              "All tensors must have the same dtype, got input1: ", type_meta_name(input1.scalar_type()),
+              ", input2: ", type_meta_name(input2.scalar_type()), ", weight: ", type_meta_name(weight.scalar_type()));
   DimVector leading(input1.sizes().slice(0, input1.dim() - 1)), half(leading), shape(leading);
   half.push_back(outputs);
   half.push_back(size2);

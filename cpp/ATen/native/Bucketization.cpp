@@ -46,9 +46,9 @@ static void check_sorter(const Tensor& sorter, const Tensor& boundaries) {
 
 static void warn_of_copy(const char* what, const Tensor& t) {
   if (!t.is_contiguous()) {
-    TORCH_WARN("torch.searchsorted(): ", what,
-               " is non-contiguous, this will lower the performance due to extra data copy when converting "
-               "non-contiguous tensor to contiguous. Hint: pass a contiguous one, see Tensor.contiguous().");
+    TORCH_WARN_ONCE("torch.searchsorted(): ", what,
+                    " is non-contiguous, this will lower the performance due to extra data copy when converting "
+                    "non-contiguous tensor to contiguous. Hint: pass a contiguous one, see Tensor.contiguous().");
   }
 }
 

@@ -9,6 +9,7 @@
 #include <ATen/TensorUtils.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/library.h>
+#include <ATen/native/ForDims.h>
 #include <ATen/native/TensorFactories.h>
 
 #include <limits>
@@ -238,7 +239,7 @@ static Tensor convolution(const Tensor& input, const Tensor& weight, const Optio
     TORCH_CHECK(input.sizes()[0] == 0 || input.sizes()[1] == 0,
                 "Only zero batch or zero channel inputs are supported, but got input shape: ", input.sizes());
     sizes[1] = input.sizes()[1] == 0 ? 0 : sizes[1];
-    return empty_cpu(sizes, input.scalar_type(), input.device(), /*pin_memory=*/std::nullopt, format);
+    return empty_impl(sizes, input.scalar_type(), input.device(), /*pin_memory=*/std::nullopt, format);
   }
   const Tensor output = empty_for(sizes, input);
   if (transposed) {
@@ -272,7 +273,7 @@ static std::tuple<Tensor, Tensor, Tensor> convolution_backward(
   Tensor grad_input, grad_weight, grad_bias;
   if (output_mask[0]) {
     if (nothing) {
-      grad_input = empty_cpu(input.sizes(), dtype, input.device(), /*pin_memory=*/std::nullopt, format);
+      grad_input = empty_impl(input.sizes(), dtype, input.device(), /*pin_memory=*/std::nullopt, format);
     } else if (transposed) {
       grad_input = empty_for(input.sizes(), input);
       convolution_stub(device, grad_input, grad, operand(weight), Tensor(),
@@ -317,29 +318,25 @@ static std::pair<Tensor, bool> batchify(const Tensor& input, int64_t dims, const
   return {is_batched ? input : at::unsqueeze(input, 0), is_batched};
 }
 
-static Tensor conv_nd(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, IntArrayRef stride,
-                      IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
-                      int64_t groups, int64_t dims, const char* op) {
-  const auto [batch, is_batched] = batchify(input, dims, op);
-  const Tensor output =
-      at::convolution(batch, weight, bias, stride, padding, dilation, transposed, output_padding, groups);
-  return is_batched ? output : at::squeeze(output, 0);
-}
+static const char* const kConv[] = {"conv1d", "conv2d", "conv3d"};
+static const char* const kConvTranspose[] = {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"};
 
 template <int dims>
 static Tensor conv(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, IntArrayRef stride,
                    IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
-  static const char* const kNames[] = {"conv1d", "conv2d", "conv3d"};
-  return conv_nd(input, weight, bias, stride, padding, dilation, /*transposed=*/false, {0}, groups, dims,
-                 kNames[dims - 1]);
+  const auto [batch, is_batched] = batchify(input, dims, kConv[dims - 1]);
+  const Tensor output =
+      at::convolution(batch, weight, bias, stride, padding, dilation, /*transposed=*/false, {0}, groups);
+  return is_batched ? output : at::squeeze(output, 0);
 }
 
 template <int dims>
 static Tensor conv_transpose(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, IntArrayRef stride,
                              IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
-  static const char* const kNames[] = {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"};
-  return conv_nd(input, weight, bias, stride, padding, dilation, /*transposed=*/true, output_padding, groups, dims,
-                 kNames[dims - 1]);
+  const auto [batch, is_batched] = batchify(input, dims, kConvTranspose[dims - 1]);
+  const Tensor output =
+      at::convolution(batch, weight, bias, stride, padding, dilation, /*transposed=*/true, output_padding, groups);
+  return is_batched ? output : at::squeeze(output, 0);
 }
 
 // Pads so that the result has the sizes of the input. The kernel pads both ends alike; where the padding of the two
@@ -367,7 +364,7 @@ static Tensor convolution_same(const Tensor& input, const Tensor& weight, const 
     differs = differs || total % 2 != 0;
   }
   if (differs) {
-    TORCH_WARN(
+    TORCH_WARN_ONCE(
         "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
         "input be created");
   }
@@ -378,8 +375,7 @@ static Tensor convolution_same(const Tensor& input, const Tensor& weight, const 
 template <int dims>
 static Tensor conv_padding(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, IntArrayRef stride,
                            const std::string& padding, IntArrayRef dilation, int64_t groups) {
-  static const char* const kNames[] = {"conv1d", "conv2d", "conv3d"};
-  const auto [batch, is_batched] = batchify(input, dims, kNames[dims - 1]);
+  const auto [batch, is_batched] = batchify(input, dims, kConv[dims - 1]);
   Tensor output;
   if (padding == "same") {
     output = convolution_same(batch, weight, bias, stride, dilation, groups);
@@ -419,6 +415,25 @@ static Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& b
   return result;
 }
 
+// Registers the ops for one number of dimensions.
+template <int dims>
+static void register_conv(Library& m) {
+  constexpr int FUNCTION = variants::FUNCTION;
+  m.def_composite(for_dims(dims,
+                           "conv#d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[#] stride=1, SymInt[#] "
+                           "padding=0, SymInt[#] dilation=1, SymInt groups=1) -> Tensor"),
+                  TORCH_FN(conv<dims>), FUNCTION);
+  m.def_composite(for_dims(dims,
+                           "conv#d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[#] stride=1, str "
+                           "padding='valid', SymInt[#] dilation=1, SymInt groups=1) -> Tensor"),
+                  TORCH_FN(conv_padding<dims>), FUNCTION);
+  const std::string name = dims == 1 ? "conv_transpose1d" : "conv_transpose#d.input";
+  m.def_composite(
+      for_dims(dims, name + "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[#] stride=1, SymInt[#] "
+                            "padding=0, SymInt[#] output_padding=0, SymInt groups=1, SymInt[#] dilation=1) -> Tensor"),
+      TORCH_FN(conv_transpose<dims>), FUNCTION);
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION;
   m.def("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", TORCH_FN(conv_tbc), FUNCTION);
@@ -432,42 +447,9 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "output_mask) -> (Tensor, Tensor, Tensor)",
       TORCH_FN(convolution_backward),
       kernels(convolution_stub, convolution_backward_input_stub, convolution_backward_weight_stub), FUNCTION);
-  m.def_composite(
-      "conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] "
-      "dilation=1, SymInt groups=1) -> Tensor",
-      TORCH_FN(conv<1>), FUNCTION);
-  m.def_composite(
-      "conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] "
-      "dilation=1, SymInt groups=1) -> Tensor",
-      TORCH_FN(conv<2>), FUNCTION);
-  m.def_composite(
-      "conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] "
-      "dilation=1, SymInt groups=1) -> Tensor",
-      TORCH_FN(conv<3>), FUNCTION);
-  m.def_composite(
-      "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding='valid', "
-      "SymInt[1] dilation=1, SymInt groups=1) -> Tensor",
-      TORCH_FN(conv_padding<1>), FUNCTION);
-  m.def_composite(
-      "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding='valid', "
-      "SymInt[2] dilation=1, SymInt groups=1) -> Tensor",
-      TORCH_FN(conv_padding<2>), FUNCTION);
-  m.def_composite(
-      "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding='valid', "
-      "SymInt[3] dilation=1, SymInt groups=1) -> Tensor",
-      TORCH_FN(conv_padding<3>), FUNCTION);
-  m.def_composite(
-      "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, "
-      "SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor",
-      TORCH_FN(conv_transpose<1>), FUNCTION);
-  m.def_composite(
-      "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, "
-      "SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor",
-      TORCH_FN(conv_transpose<2>), FUNCTION);
-  m.def_composite(
-      "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, "
-      "SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor",
-      TORCH_FN(conv_transpose<3>), FUNCTION);
+  register_conv<1>(m);
+  register_conv<2>(m);
+  register_conv<3>(m);
 }
 
 } // namespace reftorch::at::native

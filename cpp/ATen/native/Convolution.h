@@ -18,12 +18,14 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/native/DispatchStub.h>
+#include <c10/macros/Macros.h>
 
 #include <array>
 
 namespace reftorch::at::native {
 
-// Returns a * b + c. Raises RuntimeError where the result is no int64_t, as the sizes of a window can be any numbers.
+// Returns a * b + c. Raises RuntimeError if the result does not fit an int64_t: the caller's sizes of a window can be
+// any numbers.
 inline int64_t checked_multiply_add(int64_t a, int64_t b, int64_t c) {
   int64_t product = 0, sum = 0;
   TORCH_CHECK(!__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(product, c, &sum),
@@ -40,17 +42,17 @@ struct ConvShape {
   Dims input{1, 1, 1}, output{1, 1, 1}, kernel{1, 1, 1};
   Dims stride{1, 1, 1}, padding{0, 0, 0}, dilation{1, 1, 1};
 
-  static int64_t product(const Dims& dims) {
+  C10_HOST_DEVICE static int64_t product(const Dims& dims) {
     return dims[0] * dims[1] * dims[2];
   }
-  int64_t input_pixels() const {
+  C10_HOST_DEVICE int64_t input_pixels() const {
     return product(input);
   }
-  int64_t output_pixels() const {
+  C10_HOST_DEVICE int64_t output_pixels() const {
     return product(output);
   }
   // The number of elements of the weight that make one output channel of one input channel.
-  int64_t kernel_size() const {
+  C10_HOST_DEVICE int64_t kernel_size() const {
     return product(kernel);
   }
 };

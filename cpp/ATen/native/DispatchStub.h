@@ -52,6 +52,7 @@ struct OperandsShareDevice<void (*)(const Tensor&)> : std::true_type {};
 
 template <typename FnPtr>
 struct DispatchStub final : DispatchStubImpl {
+  using fn_ptr = FnPtr;
   FnPtr fns[c10::kNumDeviceTypes] = {nullptr, nullptr, MetaKernel<FnPtr>::value};
 
   constexpr explicit DispatchStub(const char* name)
@@ -94,3 +95,13 @@ struct RegisterDispatch final {
       name, ::reftorch::c10::DeviceType::device, fn, {#fn, __FILE__, __LINE__});
 #define REGISTER_CPU_DISPATCH(name, fn) REGISTER_DEVICE_DISPATCH(name, CPU, fn)
 #define REGISTER_CUDA_DISPATCH(name, fn) REGISTER_DEVICE_DISPATCH(name, CUDA, fn)
+
+// Defines `kernel`, which calls run(iter, name, the parameters of the stub...), and registers it for `device`.
+#define REGISTER_DEVICE_ELEMENTWISE(stub, device, kernel, run, name)                                            \
+  template <typename... Params>                                                                                 \
+  static void kernel(::reftorch::at::TensorIterator& iter, Params... params) {                                  \
+    run(iter, name, params...);                                                                                 \
+  }                                                                                                             \
+  static const ::reftorch::at::native::RegisterDispatch<decltype(stub)::fn_ptr> stub##_##device##_registration( \
+      stub, ::reftorch::c10::DeviceType::device, static_cast<decltype(stub)::fn_ptr>(kernel),                   \
+      {#kernel, __FILE__, __LINE__});

@@ -220,10 +220,13 @@ static void renorm_out(const Tensor& self, const Scalar& p, int64_t dim, const S
       others.push_back(d);
     }
   }
-  const Tensor length = at::norm(self, p, others, /*keepdim=*/true);
+  // 16-bit floats compute in float, because the norm may be larger than the largest of them.
+  const ScalarType dtype = c10::isReducedFloatingType(self.scalar_type()) ? kFloat : self.scalar_type();
+  const Tensor length = at::norm(cast_to_dtype(self, dtype), p, others, /*keepdim=*/true);
   const Tensor limit = detail::wrapped_scalar_tensor(maxnorm.toDouble());
   const Tensor factor = at::div(limit, at::add(length, detail::wrapped_scalar_tensor(1e-7)));
-  const Tensor result = at::mul(self, at::where(at::lt(limit, length), factor, detail::wrapped_scalar_tensor(1.0)));
+  const Tensor scaled = at::mul(self, at::where(at::lt(limit, length), factor, detail::wrapped_scalar_tensor(1.0)));
+  const Tensor result = cast_to_dtype(scaled, self.scalar_type());
   if (!out.defined()) {
     out = result.contiguous();
     return;

@@ -26,7 +26,8 @@ DEFINE_DISPATCH(randperm_stub)
 
 // Both ends of the interval and its width must be finite in the dtype.
 static void check_uniform_bounds(ScalarType dtype, double from, double to) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(dtype, "check_uniform_bounds", [&] {
+  dispatch<FloatingTypesAndReduced>(dtype, "check_uniform_bounds", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const auto max = static_cast<double>(std::numeric_limits<scalar_t>::max());
     TORCH_CHECK(-max <= from && from <= max, "from is out of bounds for ", type_meta_name(dtype));
     TORCH_CHECK(-max <= to && to <= max, "to is out of bounds for ", type_meta_name(dtype));
@@ -118,7 +119,8 @@ static Tensor& random_from_to_(Tensor& self, int64_t from, std::optional<int64_t
                   type_meta_name(self.scalar_type()));
       TORCH_CHECK(to - 1 <= largest, "to - 1 is out of bounds for ", type_meta_name(self.scalar_type()));
     } else {
-      AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "random_update_from_to", [&] {
+      dispatch<FloatingTypesAndReduced>(self.scalar_type(), "random_update_from_to", [&](auto type) {
+        using scalar_t = typename decltype(type)::type;
         round_bounds<scalar_t>(from, to);
         const double limit = static_cast<double>(std::numeric_limits<scalar_t>::max());
         const char* name = type_meta_name(self.scalar_type());
@@ -185,7 +187,7 @@ static Tensor& bernoulli_out(const Tensor& self, const OptionalGenerator& genera
 
 static Tensor normal_float_float(double mean, double std, IntArrayRef size, const OptionalGenerator& generator,
                                  OptionalType dtype, OptionalLayout, OptionalDevice device, OptionalBool pin_memory) {
-  Tensor result = empty_cpu(size, dtype, device, pin_memory);
+  Tensor result = empty_impl(size, dtype, device, pin_memory);
   return native::normal_(result, mean, std, generator);
 }
 

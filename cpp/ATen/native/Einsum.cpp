@@ -165,7 +165,7 @@ Order order_of(const Equation& equation, int64_t num_ellipsis) {
   return order;
 }
 
-// What the operands together say about one dimension.
+// The facts about one dimension that follow from all operands.
 struct Dimension {
   int64_t size = 1;
   int users = 0; // the number of operands in which the size is not 1

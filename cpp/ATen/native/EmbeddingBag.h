@@ -8,10 +8,10 @@ namespace reftorch::at::native {
 
 enum class EmbeddingBagMode : int64_t { Sum = 0, Mean = 1, Max = 2 };
 
-// How the rows of a bag become one row.
+// Says how the kernels join the rows of a bag to one row.
 struct EmbeddingBagOptions {
   EmbeddingBagMode mode;
-  int64_t padding_idx; // these rows are left out; -1 for none
+  int64_t padding_idx; // the number of the row that is left out of every bag; -1 for none
   bool scale_grad_by_freq;
 };
 

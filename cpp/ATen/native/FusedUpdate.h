@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/native/FusedSGD.h, aten/src/ATen/native/FusedAdam.h, aten/src/ATen/native/FusedAdagrad.h
 //
-// What the fused updates of optimizers have in common: their stubs, and the lists of tensors that a stub takes. A fused
-// update is one call for all parameters: it does in one kernel what a loop over the parameters does in a dozen ops for
-// each of them.
+// The stubs of the fused updates of optimizers, and the lists of tensors that a stub takes. A fused update is one call
+// for all parameters. One kernel does the work for which a loop over the parameters needs a dozen ops for each
+// parameter.
 #pragma once
 
 #include <ATen/Functions.h>

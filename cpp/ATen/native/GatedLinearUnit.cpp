@@ -25,7 +25,8 @@ static int64_t check_glu(const Tensor& self, int64_t dim) {
 
 static void glu_out(const Tensor& self, int64_t dim, Tensor& out) {
   const int64_t halved = check_glu(self, dim), n = self.size(halved) / 2;
-  auto iter = TensorIterator::binary_op(out, at::narrow(self, halved, 0, n), at::narrow(self, halved, n, n));
+  const Tensor a = at::narrow(self, halved, 0, n), b = at::narrow(self, halved, n, n); // the iterator borrows them
+  auto iter = TensorIterator::binary_op(out, a, b);
   glu_stub(iter.device_type(), iter);
   iter.cast_outputs();
 }

@@ -7,7 +7,7 @@
 namespace reftorch::at::native {
 
 enum class GridSamplerInterpolation : int64_t { Bilinear = 0, Nearest = 1, Bicubic = 2 };
-// What lies outside of the input: zeros, the pixels of the border, or the input mirrored.
+// The value of a place outside of the input: zero, the nearest pixel of the border, or a pixel of the mirrored input.
 enum class GridSamplerPadding : int64_t { Zeros = 0, Border = 1, Reflection = 2 };
 
 struct GridSamplerOptions {

@@ -242,7 +242,10 @@ static void index_fill_out(const Tensor& self, int64_t dim, const Tensor& index,
   DimVector shape(rows.sizes());
   shape[dim] = index.numel();
   // Raises where the value overflows the dtype.
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "index_fill_", [&] { (void)value.to<scalar_t>(); });
+  dispatch<AllTypesAndBool>(self.scalar_type(), "index_fill_", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    (void)value.to<scalar_t>();
+  });
   if (index.numel() > 0 && self.numel() > 0) {
     DimVector slice(shape);
     slice[dim] = 1;

@@ -229,7 +229,8 @@ Scalar reduction_identity(ReductionType type, ScalarType dtype) {
     return largest ? infinity : -infinity;
   }
   Scalar result;
-  AT_DISPATCH_INTEGRAL_TYPES_AND_BOOL(dtype, "scatter_reduce", [&] {
+  dispatch<IntegralTypesAndBool>(dtype, "scatter_reduce", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using limits = std::numeric_limits<scalar_t>;
     result = largest ? int64_t(limits::max()) : int64_t(limits::lowest());
   });

@@ -131,7 +131,7 @@ static Tensor combinations(const Tensor& self, int64_t r, bool with_replacement)
 // A vector counts as a matrix of one row, and a number as a 1 x 1 block.
 static Tensor block_diag(TensorList tensors) {
   if (tensors.empty()) {
-    return empty_cpu({1, 0}, std::nullopt, std::nullopt);
+    return empty_impl({1, 0}, std::nullopt, std::nullopt);
   }
   int64_t rows = 0, cols = 0;
   auto rows_of = [](const Tensor& t) { return t.dim() == 2 ? t.sizes()[0] : 1; };
@@ -142,7 +142,7 @@ static Tensor block_diag(TensorList tensors) {
     rows += rows_of(tensors[i]);
     cols += cols_of(tensors[i]);
   }
-  Tensor result = empty_cpu({rows, cols}, result_type(tensors), tensors[0].device());
+  Tensor result = empty_impl({rows, cols}, result_type(tensors), tensors[0].device());
   zero_impl(result);
   int64_t row = 0, col = 0;
   for (const Tensor& t : tensors) {

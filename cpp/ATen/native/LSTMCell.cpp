@@ -7,8 +7,9 @@
 // Problem: after its product, a step of an LSTM does ten small operations. Each of them allocates a tensor, leaves a
 // node in the graph, and reads again what the one before wrote. Trick: one op, _thnn_fused_lstm_cell, computes all ten
 // in one loop, and keeps the gates for a backward that is one loop as well. Name and schema are PyTorch's, which has
-// the op for GPUs. Here it runs on the CPU, for float32: in LSTMCell, in networks with packed sequences and in those
-// with projections. Padded sequences without projections have an op for the whole layer, see Note [LSTM layer].
+// the op for GPUs. Here it runs for float32: on CUDA in every LSTM, and on the CPU in LSTMCell, in networks with packed
+// sequences and in those with projections. On the CPU, padded sequences without projections have an op for the whole
+// layer, see Note [LSTM layer].
 // lstm_step in RNN.cpp has both ways, and the small operations are the ones to read first. Limits: a network under vmap
 // takes the small operations. A second gradient differentiates a formula made of small operations, as it does in
 // PyTorch: autograd/derivatives/lstm_cell.py.

@@ -71,9 +71,8 @@ static void addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2
   TORCH_CHECK(mat1.dim() == 2, "mat1 must be a matrix, got ", mat1.dim(), "-D tensor");
   TORCH_CHECK(mat2.dim() == 2, "mat2 must be a matrix, got ", mat2.dim(), "-D tensor");
   check_shapes_multiply(mat1, mat2);
-  TORCH_CHECK(mat1.scalar_type() == mat2.scalar_type(),
-              "expected m1 and m2 to have the same dtype, but got: ", type_meta_name(mat1.scalar_type()),
-              " != ", type_meta_name(mat2.scalar_type()));
+  TORCH_CHECK(mat1.scalar_type() == mat2.scalar_type(), "mat1 and mat2 must have the same dtype, but got ",
+              mat1.scalar_type(), " and ", mat2.scalar_type());
   TORCH_CHECK(self.scalar_type() == mat2.scalar_type(), "self and mat2 must have the same dtype, but got ",
               self.scalar_type(), " and ", mat2.scalar_type());
   const DimVector sizes = {mat1.sizes()[0], mat2.sizes()[1]};

@@ -11,8 +11,8 @@ namespace reftorch::at::native {
 using addmm_fn = void (*)(const Tensor& result, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
                           const Scalar& alpha);
 DECLARE_DISPATCH(addmm_fn, addmm_stub)
-// result (b, m, n) = beta * result + alpha * batch1 (b, m, k) @ batch2 (b, k, n), for any strides. `name` stands in the
-// error message for a dtype that has no products.
+// result (b, m, n) = beta * result + alpha * batch1 (b, m, k) @ batch2 (b, k, n), for any strides. The error for a
+// dtype that has no products names the op `name`.
 using baddbmm_fn = void (*)(const char* name, const Tensor& result, const Tensor& batch1, const Tensor& batch2,
                             const Scalar& beta, const Scalar& alpha);
 DECLARE_DISPATCH(baddbmm_fn, baddbmm_stub)

@@ -101,8 +101,8 @@ static Tensor of_singular_values(const Tensor& A, int64_t row_dim, int64_t col_d
   return at::permute(at::unsqueeze(at::unsqueeze(result, -1), -1), back);
 }
 
-// For ord 1 the largest sum of a column, for inf the largest sum of a row, for 2 the largest singular value; for a
-// negative ord the smallest one.
+// Returns the largest sum |a_1| + |a_2| + ... of a column for ord 1, of a row for ord inf, and the largest singular
+// value for ord 2. A negative ord returns the smallest of them.
 static Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim, bool keepdim,
                                  std::optional<ScalarType> dtype) {
   const double order = ord.toDouble(), abs_order = std::abs(order);
@@ -284,7 +284,7 @@ static Tensor linalg_pinv_tensor(const Tensor& self, const std::optional<Tensor>
                                  const std::optional<Tensor>& rtol, bool hermitian) {
   return pinv_impl(self, atol, rtol, hermitian);
 }
-// Composite: the gradient of the pseudoinverse stands at the overload above.
+// A composite of the overload above, which has the formula of the gradient.
 static Tensor linalg_pinv_float(const Tensor& self, std::optional<double> atol, std::optional<double> rtol,
                                 bool hermitian) {
   return at::linalg_pinv(self, as_tolerance(atol), as_tolerance(rtol), hermitian);

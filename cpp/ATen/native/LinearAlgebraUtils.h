@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/LinearAlgebraUtils.h
 //
-// What ops on matrices and on batches of matrices (*, rows, cols) have in common: checks, and the column-major memory
-// that LAPACK reads and writes.
+// Checks for ops on matrices and on batches of matrices (*, rows, cols), and the column-major memory that LAPACK reads
+// and writes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,7 +12,7 @@
 
 namespace reftorch::at::native {
 
-// Raises RuntimeError unless the elements are floats; without `allow_low_precision`, floats of 32 bits or more.
+// Raises RuntimeError unless the elements are floats, and if not `allow_low_precision`, floats of 32 bits or more.
 TORCH_API void checkFloatingOrComplex(const Tensor& t, const char* name, bool allow_low_precision = true);
 // Raises NotImplementedError unless the dtype is one that LAPACK supports: float32 or float64.
 TORCH_API void checkLapackDtype(const Tensor& t, const char* kernel);
@@ -35,7 +35,7 @@ TORCH_API DimVector with_sizes(IntArrayRef batch, std::initializer_list<int64_t>
 TORCH_API Tensor empty_column_major(IntArrayRef sizes, const Tensor& like);
 // Returns a tensor without elements, of the dtype of t: the value of a result that the caller did not ask for.
 TORCH_API Tensor nothing_like(const Tensor& t);
-// Copies t to such memory. The second form broadcasts t to `sizes`.
+// Returns a copy of t in the memory of empty_column_major. The second form broadcasts t to `sizes`.
 TORCH_API Tensor cloneBatchedColumnMajor(const Tensor& t);
 TORCH_API Tensor cloneBatchedColumnMajor(const Tensor& t, IntArrayRef sizes);
 

@@ -28,13 +28,13 @@ static Tensor apply_loss_reduction(const Tensor& loss, int64_t reduction) {
   return reduction == Reduction::Mean ? at::mean(loss) : reduction == Reduction::Sum ? at::sum(loss) : loss;
 }
 
-// The squared error and smooth_l1 take the sum for a number that is no reduction, as in PyTorch.
+// Returns None and Mean unchanged, and Sum for every other number: PyTorch's mse_loss and smooth_l1_loss sum then.
 static int64_t none_or_known(int64_t reduction) {
   return reduction == Reduction::None || reduction == Reduction::Mean ? reduction : int64_t(Reduction::Sum);
 }
 
-// A loss for each element is written to `out` itself; a reduced loss is computed from a tensor of its own. `out` is
-// undefined in the functional form.
+// Returns the tensor that the kernel writes the losses of the elements to: `out` itself without a reduction, otherwise
+// an undefined tensor, for which the iterator allocates memory. `out` is undefined in the functional form.
 static Tensor elements_of(const Tensor& out, int64_t reduction) {
   return reduction == Reduction::None ? out : Tensor();
 }
@@ -128,7 +128,7 @@ static Tensor binary_cross_entropy_backward(const Tensor& grad_output, const Ten
   return grad_input;
 }
 
-// The same for scores, of which self = sigmoid(score):
+// The binary cross entropy of sigmoid(score), where score is the argument `self`:
 // loss = weight ((1 - target) score - (1 + (pos_weight - 1) target) log_sigmoid(score)), which does not overflow
 static Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target,
                                                const std::optional<Tensor>& weight,
@@ -186,7 +186,7 @@ static Tensor smooth_l1_loss_backward(const Tensor& grad_output, const Tensor& s
   return grad_input;
 }
 
-// Of the three, only this one raises for mixed dtypes, as in PyTorch.
+// Raises for mixed dtypes, as in PyTorch; the backward of the squared error and of smooth_l1 do not.
 static Tensor& huber_loss_backward_out(const Tensor& grad_output, const Tensor& self, const Tensor& target,
                                        int64_t reduction, double delta, Tensor& grad_input) {
   auto iter = backward_config(grad_input, grad_output, self, target).check_all_same_dtype(true).build();

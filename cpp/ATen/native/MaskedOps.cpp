@@ -51,7 +51,7 @@ static void masked_fill_out(const Tensor& self, const Tensor& mask, const Scalar
     return;
   }
   if (!out.defined()) {
-    out = empty_cpu(infer_size_dimvector(self.sizes(), mask.sizes()), self.scalar_type(), self.device());
+    out = empty_impl(infer_size_dimvector(self.sizes(), mask.sizes()), self.scalar_type(), self.device());
   } else if (warn_of_internal_overlap(out, "masked_fill_", "tensor[mask] = scalar") &&
              is_expandable_to(mask.sizes(), out.sizes())) {
     return masked_fill_expanded(out, mask, value);

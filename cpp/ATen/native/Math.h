@@ -1,8 +1,10 @@
 // Mirrors: aten/src/ATen/native/Math.h
 //
 // Special functions that the C library lacks: the inverse of erf, the derivatives of log Gamma, the Hurwitz zeta
-// function. Others are in MathBessel.h, MathGamma.h and MathNormal.h. Left out: orthogonal polynomials.
+// function. The folder special/ has further functions: Bessel, incomplete gamma, normal distribution, polynomials.
 #pragma once
+
+#include <c10/macros/Macros.h>
 
 #include <cmath>
 #include <cstdint>
@@ -14,7 +16,7 @@ namespace reftorch::at::native {
 // Returns y with erf(y) = x. The first guess (M. Giles, Approximating the erfinv function, 2010) has seven correct
 // digits except very close to -1 and 1; Newton's method then usually takes two steps. For |x| > 1/2 the steps compute
 // the error with erfc and 1 - |x|, which is exact, because erf(y) - |x| would lose digits there.
-inline double calc_erfinv(double x) {
+C10_HOST_DEVICE inline double calc_erfinv(double x) {
   const double distance = 1 - std::fabs(x); // the distance to the nearer end, -1 or 1
   if (!(distance > 0)) {
     return distance == 0 ? std::copysign(std::numeric_limits<double>::infinity(), x)
@@ -22,15 +24,15 @@ inline double calc_erfinv(double x) {
   }
   double w = -std::log(distance * (1 + std::fabs(x))), p;
   if (w < 5) {
-    constexpr double c[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
-                            -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
+    static constexpr double c[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+                                   -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
     p = 0;
     for (double coefficient : c) {
       p = p * (w - 2.5) + coefficient;
     }
   } else {
-    constexpr double c[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
-                            -0.0076224613,   0.00943887047,  1.00167406,    2.83297682};
+    static constexpr double c[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
+                                   -0.0076224613,   0.00943887047,  1.00167406,    2.83297682};
     p = 0;
     for (double coefficient : c) {
       p = p * (std::sqrt(w) - 3) + coefficient;
@@ -50,7 +52,7 @@ inline double calc_erfinv(double x) {
 
 // psi(x) = d/dx log Gamma(x). A negative x is reflected: psi(1 - x) - psi(x) = pi / tan(pi x). A small x is moved up by
 // psi(x + 1) = psi(x) + 1/x. For large x the asymptotic series, with coefficients B_2k / 2k, is accurate.
-inline double calc_digamma(double x) {
+C10_HOST_DEVICE inline double calc_digamma(double x) {
   if (x == 0) {
     return std::copysign(std::numeric_limits<double>::infinity(), -x);
   }
@@ -74,7 +76,7 @@ inline double calc_digamma(double x) {
 
 // psi'(x), computed in the same three steps as psi.
 template <typename T>
-T trigamma(T x) {
+C10_HOST_DEVICE T trigamma(T x) {
   T sign = 1, result = 0;
   if (x < T(0.5)) {
     const T sine = std::sin(T(M_PI) * x);
@@ -93,7 +95,7 @@ T trigamma(T x) {
 // The Hurwitz zeta function zeta(s, q) = sum over k >= 0 of (k + q)^-s, by the Euler-Maclaurin formula: the first terms
 // are added one by one; the rest is the integral, half a term, and corrections B_2j / (2j)! s (s + 1) ... (s + 2j - 2)
 // w^(-s - 2j + 1).
-inline double zeta(double s, double q) {
+C10_HOST_DEVICE inline double zeta(double s, double q) {
   constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   if (s == 1) {
     return inf;
@@ -122,7 +124,8 @@ inline double zeta(double s, double q) {
   }
   const double power = std::pow(w, -s);
   sum += power * w / (s - 1) + 0.5 * power;
-  constexpr double b[] = {1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510}; // B_2j
+  static constexpr double b[] = {1. / 6,  -1. / 30,     1. / 42, -1. / 30,
+                                 5. / 66, -691. / 2730, 7. / 6,  -3617. / 510}; // B_2j
   double factor = s / (2 * w) * power; // the factor of B_2j, which is s / 2! times the power at first
   for (int j = 1; j <= 8; j++) {
     sum += b[j - 1] * factor;
@@ -132,14 +135,14 @@ inline double zeta(double s, double q) {
 }
 
 // The n-th derivative of psi, n >= 2.
-inline double calc_polygamma(double x, int64_t n) {
+C10_HOST_DEVICE inline double calc_polygamma(double x, int64_t n) {
   const double order = static_cast<double>(n);
   return (n % 2 ? 1. : -1.) * std::exp(std::lgamma(order + 1)) * zeta(order + 1, x);
 }
 
 // The greatest common divisor, never negative; gcd(0, 0) is 0.
 template <typename T>
-T calc_gcd(T a, T b) {
+C10_HOST_DEVICE T calc_gcd(T a, T b) {
   auto magnitude = [](T value) { return std::is_signed_v<T> && value < 0 ? static_cast<T>(T(0) - value) : value; };
   a = magnitude(a);
   b = magnitude(b);

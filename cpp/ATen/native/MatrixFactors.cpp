@@ -75,8 +75,8 @@ static Tensor linalg_cholesky(const Tensor& A, bool upper) {
 }
 
 static void warn_deprecated(const char* name, const char* instead) {
-  TORCH_WARN("torch.", name, " is deprecated in favor of torch.linalg.", instead,
-             " and will be removed in a future PyTorch release.");
+  TORCH_WARN_ONCE("torch.", name, " is deprecated in favor of torch.linalg.", instead,
+                  " and will be removed in a future PyTorch release.");
 }
 
 static Tensor cholesky(const Tensor& A, bool upper) {

@@ -10,6 +10,7 @@
 #include <ATen/TensorUtils.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/library.h>
+#include <ATen/native/ForDims.h>
 #include <ATen/native/OutByCopy.h>
 #include <ATen/native/TensorFactories.h>
 
@@ -199,14 +200,11 @@ static Tensor max_pool_with_indices_backward(const Tensor& grad_output, const Te
   return run_max_pool_backward(op, grad_output, self, indices, shape, dims);
 }
 
-static Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
-                         IntArrayRef dilation, bool ceil_mode) {
-  return std::get<0>(at::max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
-}
-
-static Tensor max_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
-                         IntArrayRef dilation, bool ceil_mode) {
-  return std::get<0>(at::max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
+template <int dims>
+static Tensor max_pool(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                       IntArrayRef dilation, bool ceil_mode) {
+  return std::get<0>(dims == 2 ? at::max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
+                               : at::max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
 }
 
 static int64_t only_int(const char* name, IntArrayRef values) {
@@ -305,9 +303,9 @@ static PoolShape fractional_pool_shape(const Tensor& self, IntArrayRef kernel_si
                 ": kernel_size should be greater than zero and output_size non-negative, but got ", kernel_size,
                 " and ", output_size);
     // In three dimensions PyTorch's forward asks for one place more than in two, and its backward does not.
-    const int64_t span = checked_multiply_add(1, output_size[d], kernel_size[d] - 1) + (dims == 3 && !is_backward);
-    TORCH_CHECK(span <= shape.input[place], op, ": pool ", kNames[place], " ", kernel_size[d],
-                " too large relative to input ", kNames[place], " ", shape.input[place]);
+    const int64_t room = shape.input[place] - (dims == 3 && !is_backward);
+    TORCH_CHECK(checked_multiply_add(1, output_size[d], kernel_size[d] - 1) <= room, op, ": pool ", kNames[place], " ",
+                kernel_size[d], " too large relative to input ", kNames[place], " ", shape.input[place]);
     shape.kernel[place] = kernel_size[d];
   }
   return shape;
@@ -341,7 +339,7 @@ static Tensor fractional_max_pool_backward(const Tensor& grad_output, const Tens
                                fractional_pool_shape<dims>(self, kernel_size, output_size, /*is_backward=*/true), dims);
 }
 
-// --- back: elements at their places, zeros elsewhere -----------------------------------------------------------------
+// --- max_unpool: each element returns to the place that its index names; the rest is 0 -------------------------------
 
 template <int dims>
 static Tensor run_max_unpool(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {
@@ -393,6 +391,40 @@ static Tensor max_unpool3d(const Tensor& self, const Tensor& indices, IntArrayRe
   return run_max_unpool<3>(self, indices, output_size);
 }
 
+// Registers the ops that exist for two and for three dimensions.
+template <int dims>
+static void register_max_pool(Library& m) {
+  constexpr int FUNCTION = variants::FUNCTION, NN = variants::NN;
+  m.def_composite(for_dims(dims,
+                           "max_pool#d(Tensor self, int[#] kernel_size, int[#] stride=[], int[#] padding=0, int[#] "
+                           "dilation=1, bool ceil_mode=False) -> Tensor"),
+                  TORCH_FN(max_pool<dims>), FUNCTION);
+  def_with_indices_out_by_copy(
+      m,
+      for_dims(dims,
+               "max_pool#d_with_indices(Tensor self, int[#] kernel_size, int[#] stride=[], "
+               "int[#] padding=0, int[#] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"),
+      "out", TORCH_FN(max_pool_with_indices<dims>), kernels(max_pool_stub), NN);
+  m.def(for_dims(dims,
+                 "max_pool#d_with_indices_backward(Tensor grad_output, Tensor self, int[#] kernel_size, int[#] stride, "
+                 "int[#] padding, int[#] dilation, bool ceil_mode, Tensor indices) -> Tensor"),
+        TORCH_FN(max_pool_with_indices_backward<dims>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
+  def_with_indices_out_by_copy(
+      m, for_dims(dims, "adaptive_max_pool#d(Tensor self, int[#] output_size) -> (Tensor, Tensor)"), "out",
+      TORCH_FN(adaptive_max_pool<dims>), kernels(max_pool_stub), NN);
+  m.def(for_dims(dims, "adaptive_max_pool#d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"),
+        TORCH_FN(adaptive_max_pool_backward<dims>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
+  def_with_indices_out_by_copy(m,
+                               for_dims(dims,
+                                        "fractional_max_pool#d(Tensor self, int[#] kernel_size, int[#] output_size, "
+                                        "Tensor random_samples) -> (Tensor, Tensor)"),
+                               "output", TORCH_FN(fractional_max_pool<dims>), kernels(fractional_max_pool_stub), NN);
+  m.def(for_dims(dims,
+                 "fractional_max_pool#d_backward(Tensor grad_output, Tensor self, int[#] kernel_size, int[#] "
+                 "output_size, Tensor indices) -> Tensor"),
+        TORCH_FN(fractional_max_pool_backward<dims>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   constexpr int FUNCTION = variants::FUNCTION, NN = variants::NN;
   m.def_composite(
@@ -403,76 +435,10 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool "
       "ceil_mode=False) -> Tensor",
       TORCH_FN(max_pool1d), FUNCTION);
-  m.def_composite(
-      "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
-      "ceil_mode=False) -> Tensor",
-      TORCH_FN(max_pool2d), FUNCTION);
-  m.def_composite(
-      "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool "
-      "ceil_mode=False) -> Tensor",
-      TORCH_FN(max_pool3d), FUNCTION);
-  m.def(
-      "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
-      "bool ceil_mode=False) -> (Tensor, Tensor)",
-      TORCH_FN(max_pool_with_indices<2>), kernels(max_pool_stub), NN);
-  m.def_out_by_copy(
-      "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
-      "bool ceil_mode=False) -> (Tensor out, Tensor indices)",
-      TORCH_FN(max_pool_with_indices<2>), kernels(max_pool_stub));
-  m.def(
-      "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
-      "bool ceil_mode=False) -> (Tensor, Tensor)",
-      TORCH_FN(max_pool_with_indices<3>), kernels(max_pool_stub), NN);
-  m.def_out_by_copy(
-      "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
-      "bool ceil_mode=False) -> (Tensor out, Tensor indices)",
-      TORCH_FN(max_pool_with_indices<3>), kernels(max_pool_stub));
-  m.def(
-      "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] "
-      "padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-      TORCH_FN(max_pool_with_indices_backward<2>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
-  m.def(
-      "max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] "
-      "padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-      TORCH_FN(max_pool_with_indices_backward<3>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
   m.def_composite("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
                   TORCH_FN(adaptive_max_pool1d), FUNCTION);
-  m.def("adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)", TORCH_FN(adaptive_max_pool<2>),
-        kernels(max_pool_stub), NN);
-  m.def_out_by_copy("adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor out, Tensor indices)",
-                    TORCH_FN(adaptive_max_pool<2>), kernels(max_pool_stub));
-  m.def("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", TORCH_FN(adaptive_max_pool<3>),
-        kernels(max_pool_stub), NN);
-  m.def_out_by_copy("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor out, Tensor indices)",
-                    TORCH_FN(adaptive_max_pool<3>), kernels(max_pool_stub));
-  m.def("adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
-        TORCH_FN(adaptive_max_pool_backward<2>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
-  m.def("adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
-        TORCH_FN(adaptive_max_pool_backward<3>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
-  m.def(
-      "fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, "
-      "Tensor)",
-      TORCH_FN(fractional_max_pool<2>), kernels(fractional_max_pool_stub), NN);
-  m.def_out_by_copy(
-      "fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor "
-      "output, Tensor indices)",
-      TORCH_FN(fractional_max_pool<2>), kernels(fractional_max_pool_stub));
-  m.def(
-      "fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, "
-      "Tensor)",
-      TORCH_FN(fractional_max_pool<3>), kernels(fractional_max_pool_stub), NN);
-  m.def_out_by_copy(
-      "fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor "
-      "output, Tensor indices)",
-      TORCH_FN(fractional_max_pool<3>), kernels(fractional_max_pool_stub));
-  m.def(
-      "fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor "
-      "indices) -> Tensor",
-      TORCH_FN(fractional_max_pool_backward<2>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
-  m.def(
-      "fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor "
-      "indices) -> Tensor",
-      TORCH_FN(fractional_max_pool_backward<3>), kernels(max_pool_backward_stub), NN, out_form("grad_input"));
+  register_max_pool<2>(m);
+  register_max_pool<3>(m);
   def_with_out_by_copy(m, "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor",
                        TORCH_FN(max_unpool2d), kernels(max_unpool_stub), NN);
   def_with_out_by_copy(

@@ -90,8 +90,8 @@ Tensor dense_operand(const Tensor& t, const Reading& reading) {
 }
 
 Tensor empty_in(const Tensor& like, const Reading& reading) {
-  return empty_cpu(like.sizes(), computing_type(like.scalar_type()), like.device(), /*pin_memory=*/std::nullopt,
-                   reading.format);
+  return empty_impl(like.sizes(), computing_type(like.scalar_type()), like.device(), /*pin_memory=*/std::nullopt,
+                    reading.format);
 }
 
 Tensor rounded(const Tensor& t, ScalarType dtype) {

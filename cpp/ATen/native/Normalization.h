@@ -6,7 +6,7 @@
 
 namespace reftorch::at::native {
 
-// How the elements of a channel lie in memory: `outer` runs of `inner` elements, the runs of all channels in turn. A
+// Where the elements of a channel lie in memory: `outer` runs of `inner` elements, the runs of all channels in turn. A
 // tensor (N, C, H, W) has outer N and inner H W; with the channels last in memory it has outer N H W and inner 1.
 struct ChannelLayout {
   int64_t outer, channels, inner;
@@ -16,7 +16,7 @@ struct ChannelLayout {
 // contiguous unless said otherwise, of the dtype in which the kernel computes for the dtype of x. weight and bias may
 // be undefined.
 
-// mean and variance of each channel; the variance is biased.
+// Computes the mean and the biased variance of each channel.
 using batch_norm_stats_fn = void (*)(const Tensor& mean, const Tensor& variance, const Tensor& x,
                                      const ChannelLayout& layout);
 // y = x * scale + shift with the numbers of each channel
@@ -28,8 +28,8 @@ using batch_norm_update_fn = void (*)(const Tensor& running_mean, const Tensor& 
                                       const Tensor& variance, double momentum, int64_t count);
 // invstd = 1 / sqrt(variance + eps)
 using batch_norm_invstd_fn = void (*)(const Tensor& invstd, const Tensor& variance, double eps);
-// Of dx, grad_weight and grad_bias, the undefined ones are not computed. `train` says that mean and invstd are those of
-// x, so that they depend on x.
+// Computes those of dx, grad_weight and grad_bias that are defined. If `train`, mean and invstd were computed from x,
+// so dx counts their dependence on x.
 using batch_norm_backward_fn = void (*)(const Tensor& dx, const Tensor& grad_weight, const Tensor& grad_bias,
                                         const Tensor& dy, const Tensor& x, const Tensor& mean, const Tensor& invstd,
                                         const Tensor& weight, bool train, const ChannelLayout& layout);

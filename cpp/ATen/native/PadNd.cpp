@@ -34,8 +34,8 @@ static Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar&
   if (!grows) {
     return at::clone(source);
   }
-  Tensor result = empty_cpu(sizes, self.scalar_type(), self.device(), /*pin_memory=*/std::nullopt,
-                            detail::suggest_memory_format(self));
+  Tensor result = empty_impl(sizes, self.scalar_type(), self.device(), /*pin_memory=*/std::nullopt,
+                             detail::suggest_memory_format(self));
   fill_impl(result, value);
   Tensor inside = result;
   for (int64_t d = first; d < self.dim(); d++) {

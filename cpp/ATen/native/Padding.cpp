@@ -138,7 +138,7 @@ Tensor padded(const Tensor& self, IntArrayRef padding) {
   check_result<mode>(s, dims);
   const MemoryFormat format = format_of<dims>(self);
   const Tensor output =
-      empty_cpu(padded_sizes<dims>(self, s), self.scalar_type(), self.device(), /*pin_memory=*/std::nullopt, format);
+      empty_impl(padded_sizes<dims>(self, s), self.scalar_type(), self.device(), /*pin_memory=*/std::nullopt, format);
   padding_stub(self.device().type(), output, self.contiguous(format), s);
   return output;
 }
@@ -154,7 +154,7 @@ Tensor padded_backward(const Tensor& grad_output, const Tensor& self, IntArrayRe
   check_grad_output<mode, dims>(grad_output, self, s);
   const MemoryFormat format = format_of<dims>(self);
   const Tensor grad_input =
-      empty_cpu(self.sizes(), self.scalar_type(), self.device(), /*pin_memory=*/std::nullopt, format);
+      empty_impl(self.sizes(), self.scalar_type(), self.device(), /*pin_memory=*/std::nullopt, format);
   padding_backward_stub(self.device().type(), grad_input, grad_output.contiguous(format), s);
   return grad_input;
 }

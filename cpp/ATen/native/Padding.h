@@ -1,41 +1,42 @@
 // Mirrors: aten/src/ATen/native/Padding.h
 //
-// What the borders that repeat elements of the tensor share: the geometry, and the stubs. PyTorch has kernels for one,
-// two and three dimensions; here a border of fewer dimensions has depth 1, or depth and height 1.
+// The geometry and the stubs of borders that repeat elements of the tensor. PyTorch has kernels for one, two and three
+// dimensions; here a border of fewer dimensions has depth 1, or depth and height 1.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 #include <ATen/native/DispatchStub.h>
+#include <c10/macros/Macros.h>
 
-#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string>
 
 namespace reftorch::at::native {
 
-// Reflection: the elements mirrored at the outermost one, which is not repeated. Replication: the outermost element.
+// A border of Reflection mirrors the elements at the outermost one, which is not repeated. A border of Replication
+// repeats the outermost element.
 enum class PaddingMode { Reflection, Replication };
 
 // The sizes of one padding. A contiguous tensor is read as (outer, *sizes, inner): outer is N * C and inner is 1, or,
 // where the channels lie last in memory, outer is N and inner is C.
-struct PaddingShape {
+struct PaddingGeometry {
   using Dims = std::array<int64_t, 3>; // depth, height, width
 
   PaddingMode mode = PaddingMode::Reflection;
   int64_t outer = 1, inner = 1;
   Dims input{1, 1, 1}, output{1, 1, 1};
   Dims before{0, 0, 0}; // the number of elements that the border adds in front; a negative number removes elements
-  std::string op;       // for errors
 
   // Returns the index of the element of the input that is at index `o` of the output, along dimension d.
-  int64_t source(size_t d, int64_t o) const {
+  C10_HOST_DEVICE int64_t source(size_t d, int64_t o) const {
     const int64_t i = o - before[d], last = input[d] - 1;
-    if (mode == PaddingMode::Reflection) {
-      return last - std::abs(last - std::abs(i));
-    }
-    return std::min(std::max<int64_t>(i, 0), last);
+    const int64_t inside = i < 0 ? (mode == PaddingMode::Reflection ? -i : 0) : i;
+    return inside <= last ? inside : (mode == PaddingMode::Reflection ? 2 * last - inside : last);
   }
+};
+
+struct PaddingShape : PaddingGeometry {
+  std::string op; // for errors
 };
 
 // output (outer, *output, inner), input (outer, *input, inner)

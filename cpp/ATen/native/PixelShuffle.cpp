@@ -12,6 +12,13 @@ static void check_rank(const Tensor& self, const char* op) {
               " dimension(s)");
 }
 
+// Returns a * b, which is a size of the result. Raises RuntimeError if that is no int64.
+static int64_t times(int64_t a, int64_t b) {
+  int64_t product = 0;
+  TORCH_CHECK(!__builtin_mul_overflow(a, b, &product), "numel: integer multiplication overflow: ", a, " * ", b);
+  return product;
+}
+
 // Views the last three dimensions as `parts`, permutes the parts by `order`, and reshapes them to `shape`.
 static Tensor rearranged(const Tensor& self, IntArrayRef parts, IntArrayRef order, IntArrayRef shape) {
   const int64_t leading = self.dim() - 3;
@@ -34,12 +41,15 @@ static Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
   check_rank(self, "pixel_shuffle");
   TORCH_CHECK(upscale_factor > 0, "pixel_shuffle expects a positive upscale_factor, but got ", upscale_factor);
   const int64_t r = upscale_factor, channels = self.size(-3), h = self.size(-2), w = self.size(-1);
-  TORCH_CHECK(channels % (r * r) == 0,
+  int64_t square = 0;
+  TORCH_CHECK_VALUE(!__builtin_mul_overflow(r, r, &square),
+                    "upscale factor is too large, (upscale_factor)^2 overflowed: upscale_factor=", r);
+  TORCH_CHECK(channels % square == 0,
               "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
               "but input.size(-3)=",
-              channels, " is not divisible by ", r * r);
-  const int64_t c = channels / (r * r);
-  return rearranged(self, {c, r, r, h, w}, {0, 3, 1, 4, 2}, {c, h * r, w * r});
+              channels, " is not divisible by ", square);
+  const int64_t c = channels / square;
+  return rearranged(self, {c, r, r, h, w}, {0, 3, 1, 4, 2}, {c, times(h, r), times(w, r)});
 }
 
 // (*, C, H r, W r) -> (*, C r r, H, W)
@@ -51,7 +61,7 @@ static Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
               " is not divisible by ", r);
   TORCH_CHECK(w % r == 0, "pixel_unshuffle expects width to be divisible by downscale_factor, but input.size(-1)=", w,
               " is not divisible by ", r);
-  return rearranged(self, {c, h / r, r, w / r, r}, {0, 2, 4, 1, 3}, {c * r * r, h / r, w / r});
+  return rearranged(self, {c, h / r, r, w / r, r}, {0, 2, 4, 1, 3}, {times(times(c, r), r), h / r, w / r});
 }
 
 // (N, groups k, *) -> (N, k groups, *): the first channel of every group, then the second channel of every group, and

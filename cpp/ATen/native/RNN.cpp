@@ -98,7 +98,8 @@ Hidden rnn_relu_step(const Tensor& igates, const Hidden& hidden, const CellParam
 // of the small operations: neither takes the op of Note [Fused LSTM cell].
 bool takes_fused_cell(const Tensor& input_gates, const Tensor& hidden_gates, const Tensor& cx) {
   for (const Tensor* t : {&input_gates, &hidden_gates, &cx}) {
-    if (t->scalar_type() != kFloat || t->device().type() != c10::DeviceType::CPU || functorch::is_batched(*t)) {
+    const bool has_kernel = t->device().is_cpu() || t->device().is_cuda();
+    if (t->scalar_type() != kFloat || !has_kernel || functorch::is_batched(*t)) {
       return false;
     }
   }
@@ -255,7 +256,9 @@ bool takes_fused_layer(Cell cell, const Sequences& input, const Hidden& hidden, 
 LayerOutput fused_layer(const Tensor& input, const Hidden& hidden, const CellParams& params, bool reverse,
                         const StackOptions& options) {
   const int64_t H = hidden[0].sizes()[1];
-  const auto bias = [&](const Tensor& b) { return b.defined() ? b : at::zeros({4 * H}); };
+  const auto bias = [&](const Tensor& b) {
+    return b.defined() ? b : at::zeros({4 * H}, input.scalar_type(), input.device());
+  };
   const auto [output, h, c, workspace] =
       at::mkldnn_rnn_layer(input, params.w_ih, params.w_hh, bias(params.b_ih), bias(params.b_hh), hidden[0], hidden[1],
                            reverse, /*batch_sizes=*/{}, /*mode=*/2, H, options.num_layers, options.has_biases,
@@ -284,6 +287,10 @@ std::pair<Tensor, Hidden> run_stack(Cell cell, Sequences input, TensorList state
   }
   const size_t directions = options.bidirectional ? 2 : 1;
   const size_t slices = layers_of[0].size();
+  for (const std::vector<Tensor>& layers : layers_of) {
+    TORCH_CHECK(layers.size() == slices, "Expected as many layers in each hidden state in stacked_rnn, but got ",
+                slices, " and ", layers.size());
+  }
   TORCH_CHECK(slices % directions == 0 && params.size() % directions == 0,
               "Odd number of params or hiddens given to a bidirectional RNN");
   TORCH_CHECK(static_cast<size_t>(options.num_layers) == slices / directions,

@@ -1,6 +1,6 @@
 // Mirrors: aten/src/ATen/native/RNN.cpp (check_attributes, check_rnn_cell_forward_input, check_rnn_cell_forward_hidden)
 //
-// What the arguments of a recurrent op must satisfy. RNN.cpp says what the letters of the sizes mean.
+// Checks of the arguments of recurrent ops. RNN.cpp says what the letters of the sizes mean.
 #pragma once
 
 #include <ATen/Functions.h>
@@ -24,7 +24,8 @@ inline void check_rnn_devices(const Tensor& input, TensorList params, TensorList
   }
 }
 
-// The sizes of the steps of packed sequences `data`: numbers that never grow, and whose sum is the size of data.
+// Returns batch_sizes as numbers: the number of sequences at each step of the packed sequences `data`. Raises
+// RuntimeError if a number is larger than the one before it, or if their sum is not the size of data.
 inline std::vector<int64_t> checked_batch_sizes(const Tensor& batch_sizes, const Tensor& data, const Tensor& hx) {
   TORCH_CHECK(batch_sizes.dim() == 1 && batch_sizes.scalar_type() == kLong &&
                   batch_sizes.device().type() == c10::DeviceType::CPU,
@@ -49,7 +50,7 @@ inline std::vector<int64_t> checked_batch_sizes(const Tensor& batch_sizes, const
   return result;
 }
 
-// layers: the number of states in all, L.
+// Checks h_0 and c_0 in `hx`. `layers` is L, the number of states of all layers and directions.
 inline void check_lstm_hidden_state_shapes(TensorList hx, int64_t layers) {
   static const char* const kNames[] = {"h_0", "c_0"};
   TORCH_CHECK(hx.size() == 2, "lstm expects two hidden states");

@@ -27,7 +27,7 @@ static Tensor& rand_out(IntArrayRef size, const OptionalGenerator& generator, Op
 
 static Tensor rand(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout layout,
                    OptionalDevice device, OptionalBool pin_memory) {
-  Tensor result = empty_cpu(size, dtype, device, pin_memory);
+  Tensor result = empty_impl(size, dtype, device, pin_memory);
   const FreshTensorGuard guard;
   return rand_out(size, generator, dtype, layout, device, pin_memory, result);
 }
@@ -41,7 +41,7 @@ static Tensor& randn_out(IntArrayRef size, const OptionalGenerator& generator, O
 
 static Tensor randn(IntArrayRef size, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout layout,
                     OptionalDevice device, OptionalBool pin_memory) {
-  Tensor result = empty_cpu(size, dtype, device, pin_memory);
+  Tensor result = empty_impl(size, dtype, device, pin_memory);
   const FreshTensorGuard guard;
   return randn_out(size, generator, dtype, layout, device, pin_memory, result);
 }
@@ -60,7 +60,7 @@ static Tensor& randint_out(int64_t high, IntArrayRef size, const OptionalGenerat
 
 static Tensor randint_low(int64_t low, int64_t high, IntArrayRef size, const OptionalGenerator& generator,
                           OptionalType dtype, OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
-  Tensor result = empty_cpu(size, dtype.value_or(kLong), device, pin_memory);
+  Tensor result = empty_impl(size, dtype.value_or(kLong), device, pin_memory);
   const FreshTensorGuard guard;
   return randint_low_out(low, high, size, generator, dtype, layout, device, pin_memory, result);
 }
@@ -99,7 +99,7 @@ static Tensor& randperm_out(int64_t n, const OptionalGenerator& generator, Optio
 
 static Tensor randperm(int64_t n, const OptionalGenerator& generator, OptionalType dtype, OptionalLayout layout,
                        OptionalDevice device, OptionalBool pin_memory) {
-  Tensor result = empty_cpu(n, dtype.value_or(kLong), device, pin_memory);
+  Tensor result = empty_impl(n, dtype.value_or(kLong), device, pin_memory);
   return randperm_out(n, generator, dtype, layout, device, pin_memory, result);
 }
 

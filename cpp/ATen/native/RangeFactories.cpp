@@ -9,6 +9,8 @@
 #include <ATen/core/library.h>
 #include <ATen/native/TensorFactories.h>
 
+#include <limits>
+
 namespace reftorch::at::native {
 
 DEFINE_DISPATCH(arange_stub)
@@ -40,14 +42,33 @@ static void check_range(const Scalar& start, const Scalar& end, const Scalar& st
               "upper bound and lower bound inconsistent with step sign");
 }
 
+// How often `step` fits into the way from `start` to `end`. The distance of two int64 may need 64 bits, so it is
+// computed without a sign.
+struct WholeSteps {
+  uint64_t whole;
+  bool has_rest;
+  WholeSteps(int64_t start, int64_t end, int64_t step) {
+    const auto from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(end), by = static_cast<uint64_t>(step);
+    const uint64_t distance = step > 0 ? to - from : from - to, size = step > 0 ? by : -by;
+    whole = distance / size;
+    has_rest = distance % size != 0;
+  }
+};
+
+static int64_t checked_count(uint64_t n) {
+  TORCH_CHECK(n <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()), "invalid size, possible overflow?");
+  return static_cast<int64_t>(n);
+}
+
 static int64_t arange_numel(ScalarType dtype, const Scalar& start, const Scalar& end, const Scalar& step) {
   TORCH_CHECK_NOT_IMPLEMENTED(dtype != kBool, "\"arange_cpu\" not implemented for 'Bool'");
   check_range(start, end, step);
   const double first = start.toDouble(), last = end.toDouble(), by = step.toDouble();
   if (dtype == kLong) { // a double has only 53 bits
-    const int64_t span = end.toLong() - start.toLong(), s = step.toLong();
+    const int64_t s = step.toLong();
     TORCH_CHECK_VALUE(s != 0, "step must be nonzero"); // for example a step of 0.5, which becomes 0
-    return span / s + (span % s != 0);
+    const WholeSteps steps(start.toLong(), end.toLong(), s);
+    return checked_count(steps.whole + steps.has_rest);
   }
   const double n = std::ceil((last - first) / by);
   TORCH_CHECK(n >= 0 && n <= 9.2e18, "invalid size, possible overflow?");
@@ -78,7 +99,7 @@ static Tensor arange_start_step(const Scalar& start, const Scalar& end, const Sc
   if (!dtype.has_value() && start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true)) {
     dtype = kLong;
   }
-  Tensor out = empty_cpu(int64_t(0), dtype, device, pin_memory);
+  Tensor out = empty_impl(int64_t(0), dtype, device, pin_memory);
   return arange_start_step_out(start, end, step, dtype, layout, device, pin_memory, out);
 }
 
@@ -108,7 +129,7 @@ static Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t step
 
 static Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, OptionalType dtype, OptionalLayout layout,
                        OptionalDevice device, OptionalBool pin_memory) {
-  Tensor out = empty_cpu(int64_t(0), dtype, device, pin_memory);
+  Tensor out = empty_impl(int64_t(0), dtype, device, pin_memory);
   return linspace_out(start, end, steps, dtype, layout, device, pin_memory, out);
 }
 
@@ -128,7 +149,7 @@ static Tensor& logspace_out(const Scalar& start, const Scalar& end, int64_t step
 
 static Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, OptionalType dtype,
                        OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
-  Tensor out = empty_cpu(int64_t(0), dtype, device, pin_memory);
+  Tensor out = empty_impl(int64_t(0), dtype, device, pin_memory);
   return logspace_out(start, end, steps, base, dtype, layout, device, pin_memory, out);
 }
 
@@ -164,17 +185,23 @@ static Tensor& range_out(const Scalar& start, const Scalar& end, const Scalar& s
   TORCH_CHECK_NOT_IMPLEMENTED(out.scalar_type() != kBool, "\"range_cpu\" not implemented for 'Bool'");
   check_range(start, end, step);
   const bool whole = c10::isIntegralType(out.scalar_type(), /*includeBool=*/false);
-  const double span = whole ? end.toLong() - start.toLong() : end.toDouble() - start.toDouble();
-  const double by = whole ? step.toLong() : step.toDouble();
-  TORCH_CHECK(by != 0, "step must be nonzero");
-  const auto n = static_cast<int64_t>(std::floor(span / by + 1));
+  int64_t n = 0;
+  if (whole) {
+    TORCH_CHECK(step.toLong() != 0, "step must be nonzero");
+    n = checked_count(WholeSteps(start.toLong(), end.toLong(), step.toLong()).whole);
+    TORCH_CHECK(!__builtin_add_overflow(n, 1, &n), "invalid size, possible overflow?");
+  } else {
+    const double size = std::floor((end.toDouble() - start.toDouble()) / step.toDouble() + 1);
+    TORCH_CHECK(size >= 0 && size <= 9.2e18, "invalid size, possible overflow?");
+    n = static_cast<int64_t>(size);
+  }
   fill_range(out, n, [&](const Tensor& dense) { arange_stub(dense.device().type(), dense, start, step); });
   return out;
 }
 
 static Tensor range_step(const Scalar& start, const Scalar& end, const Scalar& step, OptionalType dtype,
                          OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
-  Tensor out = empty_cpu(int64_t(0), dtype, device, pin_memory);
+  Tensor out = empty_impl(int64_t(0), dtype, device, pin_memory);
   return range_out(start, end, step, dtype, layout, device, pin_memory, out);
 }
 

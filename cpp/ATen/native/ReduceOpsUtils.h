@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/ReduceOpsUtils.h
 //
-// What reductions have in common: which dimensions are reduced, the shape of the result, and the iterator that a kernel
-// runs over. Left out: named dimensions.
+// Functions that reductions share: they find the dimensions to reduce, the shape of the result, and the iterator that a
+// kernel runs over. Left out: named dimensions.
 #pragma once
 
 #include <ATen/TensorIterator.h>
@@ -14,9 +14,9 @@ namespace reftorch::at::native {
 using DimMask = DimSet;
 using OptionalIntArrayRef = std::optional<IntArrayRef>;
 
-// No dims, or an empty list of dims, means all dimensions.
+// Returns the set of the dimensions to reduce. No dims, or an empty list of dims, means all dimensions.
 TORCH_API DimMask make_dim_mask(OptionalIntArrayRef dims, int64_t ndim);
-// Reduced dimensions get size 1 if `keepdim`; otherwise they are removed.
+// Returns the shape of the result: reduced dimensions get size 1 if `keepdim`; otherwise they are removed.
 TORCH_API DimVector shape_from_dim_mask(const Tensor& self, const DimMask& mask, bool keepdim);
 // Raises RuntimeError where a reduction without an identity has no element to reduce: `max(): Expected reduction dim
 // ...`.
@@ -42,10 +42,6 @@ class TORCH_API ReductionPlan final {
   // Raises RuntimeError if empty().
   TensorIterator& iter() {
     return *iter_;
-  }
-  // The tensor that the kernel writes to.
-  const Tensor& result() const {
-    return result_;
   }
   void finish();
 

@@ -22,6 +22,15 @@ static void prepare_bool_result(const Tensor& elements, Tensor& out) {
   }
 }
 
+// Returns a number of the program on the device of the other operand; every other tensor as it is.
+static Tensor beside(const Tensor& t, const Tensor& other) {
+  if (!t.unsafeGetTensorImpl()->is_wrapped_number_ || t.device() == other.device()) {
+    return t;
+  }
+  Tensor moved = detail::empty_generic(t.sizes(), t.scalar_type(), other.device());
+  return at::copy_(moved, t);
+}
+
 // The set is sorted, and each element is searched in it: O((n + m) log m).
 static void isin_out(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool invert,
                      Tensor& out) {
@@ -34,15 +43,16 @@ static void isin_out(const Tensor& elements, const Tensor& test_elements, bool /
     prepare_bool_result(elements, out);
     return;
   }
-  Tensor set =
-      at::reshape(test_elements.scalar_type() == dtype ? test_elements : cast_to_dtype(test_elements, dtype), {-1});
+  const Tensor members = beside(test_elements, elements), candidates = beside(elements, test_elements);
+  Tensor set = at::reshape(members.scalar_type() == dtype ? members : cast_to_dtype(members, dtype), {-1});
   set = at::index(set, {at::eq(set, set)}); // drops NaN, which equals nothing
   Tensor found;
   if (set.numel() == 0) {
-    found = detail::empty_generic(elements.sizes(), kBool, elements.device());
+    found = detail::empty_generic(elements.sizes(), kBool, candidates.device());
     zero_impl(found);
   } else {
-    const Tensor values = at::contiguous(elements.scalar_type() == dtype ? elements : cast_to_dtype(elements, dtype));
+    const Tensor values =
+        at::contiguous(candidates.scalar_type() == dtype ? candidates : cast_to_dtype(candidates, dtype));
     const Tensor sorted = std::get<0>(at::sort(set));
     const Tensor last = detail::wrapped_scalar_tensor(sorted.numel() - 1);
     found = at::eq(at::index(sorted, {at::minimum(at::searchsorted(sorted, values), last)}), values);

@@ -65,23 +65,24 @@ struct ProdOps : SumOps<out_t, acc> {
   }
 };
 
-struct AndOps : SumOps<bool, bool> {
-  C10_HOST_DEVICE bool identity() const {
-    return true;
+// all and any. The accumulator is the byte 0 or 1, because GCC does not vectorize loops over accumulators of type bool.
+struct AndOps : SumOps<bool, uint8_t> {
+  C10_HOST_DEVICE uint8_t identity() const {
+    return 1;
   }
-  C10_HOST_DEVICE bool reduce(bool a, bool x) const {
-    return a & x;
+  C10_HOST_DEVICE uint8_t reduce(uint8_t a, bool x) const {
+    return a & uint8_t(x);
   }
-  C10_HOST_DEVICE bool combine(bool a, bool b) const {
+  C10_HOST_DEVICE uint8_t combine(uint8_t a, uint8_t b) const {
     return a & b;
   }
 };
 
-struct OrOps : SumOps<bool, bool> {
-  C10_HOST_DEVICE bool reduce(bool a, bool x) const {
-    return a | x;
+struct OrOps : SumOps<bool, uint8_t> {
+  C10_HOST_DEVICE uint8_t reduce(uint8_t a, bool x) const {
+    return a | uint8_t(x);
   }
-  C10_HOST_DEVICE bool combine(bool a, bool b) const {
+  C10_HOST_DEVICE uint8_t combine(uint8_t a, uint8_t b) const {
     return a | b;
   }
 };
@@ -95,6 +96,11 @@ template <typename T>
 C10_HOST_DEVICE constexpr T upper_bound() {
   return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
 }
+
+// The type in which elements are compared: a byte for bools, because GCC does not vectorize a loop that chooses one of
+// two bools.
+template <typename T>
+using compared_type = std::conditional_t<std::is_same_v<T, bool>, uint8_t, opmath_type<T>>;
 
 // Once NaN is reached, the result stays NaN: every comparison with NaN is false.
 template <typename out_t, typename acc>

@@ -58,15 +58,17 @@ static Tensor index(const Tensor& self, TensorList indices) {
   return result;
 }
 
-// Whether the assignment is one value for one mask. PyTorch calls masked_fill_ for that, which raises for the uint8
-// masks that indexing otherwise still accepts.
-static bool is_masked_fill(TensorList indices, const Tensor& values) {
+// Returns whether indices and values say x[mask] = number, for which PyTorch calls masked_fill_. Raises RuntimeError
+// for a uint8 mask, as masked_fill_ does; indexing otherwise accepts such masks.
+static bool check_masked_fill(TensorList indices, const Tensor& values) {
   const auto is_given = [](const Tensor& index) { return index.defined(); };
   const auto mask = std::find_if(indices.begin(), indices.end(), is_given);
-  const bool fills = values.numel() == 1 && std::count_if(indices.begin(), indices.end(), is_given) == 1;
-  TORCH_CHECK(!fills || mask->scalar_type() != kByte,
+  if (values.numel() != 1 || std::count_if(indices.begin(), indices.end(), is_given) != 1) {
+    return false;
+  }
+  TORCH_CHECK(mask->scalar_type() != kByte,
               "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char");
-  return fills && mask->scalar_type() == kBool;
+  return mask->scalar_type() == kBool;
 }
 
 // Returns the mask of x[mask] = number, given the dimensions of self, if nothing else is indexed: masked_fill can then
@@ -96,7 +98,7 @@ static void index_put_out(const Tensor& self, TensorList indices, const Tensor& 
               "Expected all tensors to be on the same device, but found at least two devices, ", self.device(), " and ",
               given_values.device(), "!");
   const Tensor values = on_device_of(self, given_values);
-  const bool fills = !accumulate && is_masked_fill(indices, values);
+  const bool fills = !accumulate && check_masked_fill(indices, values);
   start_from(self, out, MemoryFormat::Preserve);
   const bool expanded = warn_of_internal_overlap(out, "index_put_", "tensor[indices] = tensor");
   if (!fills) {

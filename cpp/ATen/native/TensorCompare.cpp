@@ -25,8 +25,9 @@ static void where_out(const Tensor& condition, const Tensor& self, const Tensor&
   TORCH_CHECK(condition.scalar_type() == kBool || condition.scalar_type() == kByte,
               "where expected condition to be a boolean tensor, but got a tensor with dtype ", condition.scalar_type());
   if (condition.scalar_type() == kByte) {
-    TORCH_WARN("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future ",
-               "version of PyTorch. Use a boolean condition instead.");
+    TORCH_WARN_ONCE(
+        "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future ",
+        "version of PyTorch. Use a boolean condition instead.");
   }
   const ScalarType dtype = result_type(self, other);
   TORCH_CHECK(!out.defined() || out.scalar_type() == dtype, "Expected out type to be ", dtype, " but got ",

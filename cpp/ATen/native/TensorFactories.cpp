@@ -18,8 +18,8 @@ void check_out_dtype(const OptionalType& dtype, const Tensor& out) {
               " does not match dtype of out parameter (", out.scalar_type(), ")");
 }
 
-Tensor empty_cpu(IntArrayRef size, OptionalType dtype, OptionalDevice device, OptionalBool pin_memory,
-                 OptionalFormat format) {
+Tensor empty_impl(IntArrayRef size, OptionalType dtype, OptionalDevice device, OptionalBool pin_memory,
+                  OptionalFormat format) {
   const ScalarType type = dtype_or_default(dtype);
   const Device where = device.value_or(Device());
   const bool pinned = pin_memory.value_or(false);
@@ -38,7 +38,7 @@ Tensor empty_like_impl(const Tensor& self, OptionalType dtype, OptionalDevice de
   const Device where = device.value_or(self.device());
   const MemoryFormat order = format.value_or(MemoryFormat::Preserve);
   if (order != MemoryFormat::Preserve) {
-    return empty_cpu(self.sizes(), type, where, pin_memory, order);
+    return empty_impl(self.sizes(), type, where, pin_memory, order);
   }
   const bool pinned = pin_memory.value_or(false);
   if (self.unsafeGetTensorImpl()->is_non_overlapping_and_dense()) {
@@ -64,7 +64,7 @@ static Tensor uninitialized(Tensor t) {
 
 static Tensor empty(IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice device,
                     OptionalBool pin_memory, OptionalFormat format) {
-  return uninitialized(empty_cpu(size, dtype, device, pin_memory, format));
+  return uninitialized(empty_impl(size, dtype, device, pin_memory, format));
 }
 
 static Tensor& empty_out(IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice, OptionalBool,
@@ -137,12 +137,12 @@ static Tensor zeros(IntArrayRef size, OptionalType dtype, OptionalLayout, Option
   for (int64_t length : size) {
     TORCH_CHECK(length >= 0, "zeros: Dimension size must be non-negative.");
   }
-  return zeroed(empty_cpu(size, dtype, device, pin_memory));
+  return zeroed(empty_impl(size, dtype, device, pin_memory));
 }
 
 static Tensor ones(IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice device,
                    OptionalBool pin_memory) {
-  return filled(empty_cpu(size, dtype, device, pin_memory), 1);
+  return filled(empty_impl(size, dtype, device, pin_memory), 1);
 }
 
 static Tensor& full_out(IntArrayRef size, const Scalar& fill_value, OptionalType dtype, OptionalLayout, OptionalDevice,
@@ -169,12 +169,12 @@ static Tensor full(IntArrayRef size, const Scalar& fill_value, OptionalType dtyp
   if (!dtype.has_value() && !fill_value.isFloatingPoint()) {
     dtype = fill_value.isBoolean() ? kBool : kLong;
   }
-  return filled(empty_cpu(size, dtype, device, pin_memory), fill_value);
+  return filled(empty_impl(size, dtype, device, pin_memory), fill_value);
 }
 
 static Tensor scalar_tensor(const Scalar& s, OptionalType dtype, OptionalLayout, OptionalDevice device,
                             OptionalBool pin_memory) {
-  return filled(empty_cpu({}, dtype, device, pin_memory), s);
+  return filled(empty_impl({}, dtype, device, pin_memory), s);
 }
 
 static Tensor zeros_like(const Tensor& self, OptionalType dtype, OptionalLayout, OptionalDevice device,
@@ -196,7 +196,8 @@ static Tensor full_like(const Tensor& self, const Scalar& fill_value, OptionalTy
 
 static Tensor new_empty(const Tensor& self, IntArrayRef size, OptionalType dtype, OptionalLayout, OptionalDevice device,
                         OptionalBool pin_memory) {
-  return uninitialized(empty_cpu(size, dtype.value_or(self.scalar_type()), device.value_or(self.device()), pin_memory));
+  return uninitialized(
+      empty_impl(size, dtype.value_or(self.scalar_type()), device.value_or(self.device()), pin_memory));
 }
 
 static Tensor new_empty_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, OptionalType dtype,
@@ -242,7 +243,7 @@ static Tensor& eye_out(int64_t n, OptionalType dtype, OptionalLayout layout, Opt
 
 static Tensor eye_m(int64_t n, int64_t m, OptionalType dtype, OptionalLayout layout, OptionalDevice device,
                     OptionalBool pin_memory) {
-  Tensor result = empty_cpu({0, 0}, dtype, device, pin_memory);
+  Tensor result = empty_impl({0, 0}, dtype, device, pin_memory);
   return eye_m_out(n, m, dtype, layout, device, pin_memory, result);
 }
 

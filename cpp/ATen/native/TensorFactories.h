@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/TensorFactories.h, c10/core/TensorOptions.h
 //
-// What the factories share. PyTorch bundles dtype, layout, device and pin_memory in a TensorOptions; here they stay
-// four arguments, as in the schema.
+// Functions that the factories share. PyTorch bundles dtype, layout, device and pin_memory in a TensorOptions; here
+// they stay four arguments, as in the schema.
 #pragma once
 
 #include <ATen/EmptyTensor.h>
@@ -24,14 +24,15 @@ inline ScalarType dtype_or_default(const OptionalType& dtype) {
 // Raises RuntimeError where `dtype` is given and `out` has another dtype.
 TORCH_API void check_out_dtype(const OptionalType& dtype, const Tensor& out);
 
-// The elements are undefined.
-TORCH_API Tensor empty_cpu(IntArrayRef size, OptionalType dtype, OptionalDevice device,
-                           OptionalBool pin_memory = std::nullopt, OptionalFormat format = std::nullopt);
-// A tensor of the shape of self, dense, with undefined elements. The order of its dimensions in memory is that of self,
-// unless `format` is given.
+// Returns a tensor with undefined elements.
+TORCH_API Tensor empty_impl(IntArrayRef size, OptionalType dtype, OptionalDevice device,
+                            OptionalBool pin_memory = std::nullopt, OptionalFormat format = std::nullopt);
+// Returns a dense tensor with self's shape and undefined elements. Its dimensions have the order in memory that self's
+// have, unless `format` is given.
 TORCH_API Tensor empty_like_impl(const Tensor& self, OptionalType dtype, OptionalDevice device,
                                  OptionalBool pin_memory = std::nullopt, OptionalFormat format = std::nullopt);
-// Returns t, or a copy in pinned memory where that is asked for: what a factory returns whose result another op made.
+// Returns t, or a copy of t in pinned memory if `pin_memory` is true. A factory whose result another op made returns
+// this.
 TORCH_API Tensor pinned_if(const OptionalBool& pin_memory, const Tensor& t);
 
 // Sets every element. The call does not go through the Dispatcher.

@@ -90,7 +90,7 @@ static Tensor& cat_out(TensorList tensors, int64_t dim, Tensor& out) {
       assert_no_overlap(out, t);
     }
   } else {
-    out = empty_cpu(sizes, dtype, tensors[0].device(), /*pin_memory=*/std::nullopt, cat_memory_format(tensors));
+    out = empty_impl(sizes, dtype, tensors[0].device(), /*pin_memory=*/std::nullopt, cat_memory_format(tensors));
   }
   if (first == nullptr) {
     return out;
@@ -173,7 +173,7 @@ static Tensor repeat(const Tensor& self, IntArrayRef repeats) {
     split_strides.push_back(0);
     split_strides.push_back(d < leading ? 0 : self.strides()[d - leading]);
   }
-  Tensor result = empty_cpu(sizes, self.scalar_type(), self.device());
+  Tensor result = empty_impl(sizes, self.scalar_type(), self.device());
   Tensor pieces = at::view(result, split_sizes);
   at::copy_(pieces, as_view(self, split_sizes, split_strides));
   return result;

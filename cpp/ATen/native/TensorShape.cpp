@@ -51,13 +51,13 @@ static Tensor view_dtype(const Tensor& self, ScalarType dtype) {
   auto impl = c10::make_intrusive<TensorImpl>(self.storage(), self.key_set(), dtype);
   impl->is_inference_ = self.is_inference();
   impl->set_sizes_and_strides(sizes, strides, offset);
-  // The result is no view for autograd, because a gradient cannot flow back through a change of dtype. The two tensors
-  // share a version counter, because a write to one changes the other.
+  // Autograd does not treat the result as a view, because a gradient cannot flow back through a change of dtype. The
+  // two tensors share a version counter, because a write to one changes the other.
   impl->version_counter_.share_with(self.unsafeGetTensorImpl()->version_counter_);
   return Tensor(std::move(impl));
 }
 
-// A view of a tensor that nobody else uses (a fresh result), so autograd need not record a view.
+// Returns a view of a fresh result. No other code uses `self`, so autograd need not record a view.
 static Tensor _unsafe_view(const Tensor& self, IntArrayRef size) {
   return native::view(self, size);
 }

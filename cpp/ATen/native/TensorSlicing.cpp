@@ -153,7 +153,7 @@ static std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim
 // --- what backward needs: a tensor of zeros with the gradient in the place of the view -------------------------------
 
 static Tensor zeros_for(const Tensor& grad, IntArrayRef input_sizes) {
-  Tensor grad_input = empty_cpu(input_sizes, grad.scalar_type(), grad.device());
+  Tensor grad_input = empty_impl(input_sizes, grad.scalar_type(), grad.device());
   zero_impl(grad_input);
   return grad_input;
 }

@@ -161,8 +161,9 @@ static Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64
   if (dim.has_value()) {
     return at::linalg_cross(self, other, *dim);
   }
-  TORCH_WARN("Using torch.cross without specifying the dim arg is deprecated. Hint: torch.linalg.cross takes the last ",
-             "dimension where none is given, torch.cross the first one of size 3.");
+  TORCH_WARN_ONCE(
+      "Using torch.cross without specifying the dim arg is deprecated. Hint: torch.linalg.cross takes the last ",
+      "dimension where none is given, torch.cross the first one of size 3.");
   for (int64_t d = 0; d < self.dim(); d++) {
     if (self.sizes()[d] == 3) {
       return at::linalg_cross(self, other, d);

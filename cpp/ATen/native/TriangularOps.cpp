@@ -22,7 +22,7 @@ DEFINE_DISPATCH(trace_stub)
 static void triu_tril_out(const char* name, const Tensor& self, int64_t k, bool upper, Tensor& out) {
   TORCH_CHECK(self.dim() >= 2, name, ": input tensor must have at least 2 dimensions");
   if (!out.defined()) {
-    out = empty_cpu(self.sizes(), self.scalar_type(), self.device());
+    out = empty_impl(self.sizes(), self.scalar_type(), self.device());
   } else {
     TORCH_CHECK(out.scalar_type() == self.scalar_type(), "Expected out tensor to have dtype ",
                 type_meta_name(self.scalar_type()), ", but got ", type_meta_name(out.scalar_type()), " instead");
@@ -53,7 +53,7 @@ static Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64
   DimVector sizes(self.sizes().slice(0, self.dim() - 1));
   sizes.insert(std::min(d1, d2), length);
   sizes.insert(std::max(d1, d2), length);
-  Tensor result = empty_cpu(sizes, self.scalar_type(), self.device());
+  Tensor result = empty_impl(sizes, self.scalar_type(), self.device());
   zero_impl(result);
   Tensor diagonal = at::diagonal(result, offset, d1, d2);
   at::copy_(diagonal, self);

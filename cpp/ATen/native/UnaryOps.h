@@ -6,7 +6,7 @@
 
 namespace reftorch::at::native {
 
-// For ops whose result has the dtype of self: raises where a given `out` has another dtype.
+// Raises RuntimeError if `out` is given and has another dtype than self, which is the dtype of the result.
 inline void check_same_dtype(const Tensor& self, const Tensor& out) {
   TORCH_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(), "Found dtype ", out.scalar_type(),
               " but expected ", self.scalar_type());

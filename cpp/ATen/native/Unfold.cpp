@@ -34,7 +34,7 @@ static Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_
 // grad_in (..., positions, ..., size). The gradient of an input element is the sum over the windows that contain the
 // element: one strided addition for each position within the window.
 static Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes, int64_t dim, int64_t size, int64_t step) {
-  Tensor grad_input = empty_cpu(input_sizes, grad_in.scalar_type(), grad_in.device());
+  Tensor grad_input = empty_impl(input_sizes, grad_in.scalar_type(), grad_in.device());
   zero_impl(grad_input);
   if (input_sizes.empty()) {
     if (size > 0) {

@@ -9,12 +9,12 @@
 
 namespace reftorch::at::native {
 
-// How an element of the output follows from elements of the input: the nearest one (by OpenCV's rule, or by the middle
-// of the pixel), a straight line between two, a cubic curve through four, or a filter as wide as the pixel of the
-// output ("AA", antialias).
+// How an element of the output is computed from elements of the input: a copy of the nearest one (by OpenCV's rule, or
+// by the middle of the pixel), a straight line between two, a cubic curve through four, or a filter as wide as the
+// pixel of the output ("AA", antialias).
 enum class UpSampleMode { Nearest, NearestExact, Linear, Cubic, LinearAA, CubicAA, LanczosAA };
 
-// What the kernel needs to know of the call.
+// The options of a call that the kernel needs.
 struct UpSampleOptions {
   UpSampleMode mode;
   bool align_corners; // whether the first and last pixels of input and output coincide, or the borders do

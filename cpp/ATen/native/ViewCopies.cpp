@@ -1,6 +1,6 @@
 // Mirrors: torchgen/gen_functionalization_type.py (which makes PyTorch's view_copy ops)
 //
-// For each view op an op that copies: the result shares no memory with the input.
+// Defines an op that copies for each view op: its result shares no memory with the input.
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 

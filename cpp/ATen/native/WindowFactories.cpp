@@ -5,10 +5,10 @@
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
 #include <ATen/native/Fill.h>
-#include <ATen/native/MathBessel.h>
 #include <ATen/native/RangeFactories.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/native/UnaryOps.h>
+#include <ATen/native/special/Bessel.h>
 
 #include <cmath>
 
@@ -24,7 +24,7 @@ static Tensor make_window(const char* name, int64_t length, bool periodic, Optio
   const ScalarType type = dtype_or_default(dtype);
   TORCH_CHECK(c10::isFloatingType(type), name, " expects floating point dtypes, got: ", type);
   TORCH_CHECK(length >= 0, name, " requires non-negative window_length, got window_length=", length);
-  Tensor window = empty_cpu(length, kDouble, device);
+  Tensor window = empty_impl(length, kDouble, device);
   if (length <= 1) {
     fill_impl(window, 1);
     return pinned_if(pin_memory, at::to(window, type));

@@ -2,10 +2,12 @@
 //
 // Scaled dot-product attention: softmax(scale * Q K^T + mask) V. The composite chooses between two ways, as PyTorch
 // does on a CPU: small operations, which are the ones to read (_scaled_dot_product_attention_math), and a kernel that
-// never stores the whole matrix of weights (Note [Flash attention]). Left out: the kernels for GPUs, nested tensors,
-// the functions that switch a way off, and the fused multi-head attention of nn.TransformerEncoder.
+// never stores the whole matrix of weights (Note [Flash attention]). On CUDA, small operations compute every call. Left
+// out: the kernels for GPUs, nested tensors, the functions that switch a way off, and the fused multi-head attention of
+// nn.TransformerEncoder.
 #include <ATen/native/attention.h>
 
+#include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/core/library.h>
@@ -37,7 +39,7 @@ double scale_of(const Tensor& query, std::optional<double> scale) {
 // --- the choice ------------------------------------------------------------------------------------------------------
 
 // The numbers are PyTorch's (SDPBackend).
-enum class SDPBackend : int64_t { Math = 0, FlashAttention = 1 };
+enum class SDPBackend : int64_t { Error = -1, Math = 0, FlashAttention = 1 };
 
 bool mask_fits_flash(const Tensor& mask, const Tensor& query, const Tensor& key) {
   const auto is_one_or = [&mask](int64_t dim, int64_t size) { return mask.size(dim) == 1 || mask.size(dim) == size; };
@@ -46,19 +48,32 @@ bool mask_fits_flash(const Tensor& mask, const Tensor& query, const Tensor& key)
          mask.stride(-1) == 1;
 }
 
-SDPBackend select_backend(const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask,
-                          double dropout_p, bool enable_gqa) {
+bool fits_flash(const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask,
+                double dropout_p, bool enable_gqa) {
   const bool has_four_dims = query.dim() == 4 && key.dim() == 4 && value.dim() == 4;
-  if (!has_four_dims || dropout_p > 0 || !query.is_floating_point()) {
-    return SDPBackend::Math;
+  const bool has_kernel = !query.device().is_cuda(); // the op has the CPU's name, and no kernel for CUDA
+  if (!has_kernel || !has_four_dims || dropout_p > 0 || !query.is_floating_point()) {
+    return false;
   }
   const int64_t batch = query.size(0), heads = query.size(1), groups = key.size(1), head_size = query.size(3);
   const bool heads_fit = value.size(1) == groups && (enable_gqa ? groups > 0 && heads % groups == 0 : heads == groups);
-  const bool fits = key.size(0) == batch && value.size(0) == batch && heads_fit && key.size(3) == head_size &&
-                    value.size(3) == head_size && query.size(2) != 0 && key.size(2) != 0 && query.stride(3) == 1 &&
-                    key.stride(3) == 1 && value.stride(3) == 1 &&
-                    (!mask_given(mask) || mask_fits_flash(*mask, query, key));
-  return fits ? SDPBackend::FlashAttention : SDPBackend::Math;
+  return key.size(0) == batch && value.size(0) == batch && heads_fit && key.size(3) == head_size &&
+         value.size(3) == head_size && query.size(2) != 0 && key.size(2) != 0 && query.stride(3) == 1 &&
+         key.stride(3) == 1 && value.stride(3) == 1 && (!mask_given(mask) || mask_fits_flash(*mask, query, key));
+}
+
+// Raises RuntimeError if the one way that the program allows cannot compute this call.
+SDPBackend select_backend(const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask,
+                          double dropout_p, bool enable_gqa) {
+  const Context& context = globalContext();
+  if (context.userEnabledFlashSDP() && fits_flash(query, key, value, mask, dropout_p, enable_gqa)) {
+    return SDPBackend::FlashAttention;
+  }
+  if (context.userEnabledMathSDP()) {
+    return SDPBackend::Math;
+  }
+  TORCH_CHECK(!context.userEnabledFlashSDP(), "No available kernel.  Aborting execution.");
+  return SDPBackend::Error;
 }
 
 int64_t _fused_sdp_choice(const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& attn_mask,
@@ -276,6 +291,10 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     return at::add(at::zeros(sizes, query.scalar_type(), query.device()), at::mul(sum, 0));
   }
   const SDPBackend backend = select_backend(query, key, value, attn_mask, dropout_p, enable_gqa);
+  TORCH_CHECK(
+      backend != SDPBackend::Error,
+      "No viable backend for scaled_dot_product_attention was found. This is likely due to turning off both the "
+      "math kernel and the fused kernels.");
   const OptionalTensor mask = convert_boolean_attn_mask(attn_mask, query.scalar_type());
   if (backend == SDPBackend::FlashAttention) {
     return std::get<0>(

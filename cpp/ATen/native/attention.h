@@ -22,7 +22,7 @@ struct AttentionOptions {
   double scale; // of the scores
 };
 
-// query (B, H, L, E), key and value (B, G, S, E), where G divides H: so many heads of queries share a head of keys.
+// query (B, H, L, E), key and value (B, G, S, E), where G divides H: H / G heads of queries share a head of keys.
 // mask, added to the scores, is undefined or has the shape (B, H, L, S), with strides of 0 where it is broadcast.
 // output has the shape of query. logsumexp (B, H, L). All are float or double, and the last stride is 1 for all but
 // mask. A query without a key gets zeros, and 0 in logsumexp.

@@ -10,7 +10,8 @@ namespace reftorch::at::native {
 // kernel computes in for the dtype of input; weight and bias may be undefined.
 using layer_norm_fn = void (*)(const Tensor& output, const Tensor& mean, const Tensor& rstd, const Tensor& input,
                                const Tensor& weight, const Tensor& bias, int64_t M, int64_t N, double eps);
-// Of the three results, the undefined ones are not computed. grad_weight, grad_bias: (N), in the computing type.
+// Computes those of grad_input, grad_weight and grad_bias that are defined. grad_weight, grad_bias: (N), in the
+// computing type.
 using layer_norm_backward_fn = void (*)(const Tensor& grad_input, const Tensor& grad_weight, const Tensor& grad_bias,
                                         const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd,
                                         const Tensor& weight, int64_t M, int64_t N);

@@ -63,7 +63,7 @@ constexpr int64_t kMaxCachedBytes = int64_t(2) << 30;
 constexpr int64_t kMaxSmallPerThread = int64_t(4) << 20;
 constexpr int kNumClasses = 4 * 48;
 
-// A header stands before the data of every block, so that free_block() needs only the pointer.
+// The header in front of the data of every block, so that free_block() needs only the pointer.
 struct alignas(kAlignment) BlockHeader {
   size_t capacity; // bytes of data, without the header
   int size_class;

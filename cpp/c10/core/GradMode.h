@@ -21,21 +21,6 @@ class GradMode final {
   static inline thread_local bool enabled_ = true;
 };
 
-class AutoGradMode final {
- public:
-  explicit AutoGradMode(bool enabled) : previous_(GradMode::is_enabled()) {
-    GradMode::set_enabled(enabled);
-  }
-  ~AutoGradMode() {
-    GradMode::set_enabled(previous_);
-  }
-  AutoGradMode(const AutoGradMode&) = delete;
-  AutoGradMode& operator=(const AutoGradMode&) = delete;
-
- private:
-  bool previous_;
-};
-
 // Whether a view that this thread makes records the op that made it.
 class ViewReplay final {
  public:
@@ -87,20 +72,24 @@ class ForwardAD final {
   static inline thread_local bool enabled_ = true;
 };
 
-class AutoFwGradMode final {
+// Switches a mode on or off until the end of the scope.
+template <typename Mode>
+class ModeGuard final {
  public:
-  explicit AutoFwGradMode(bool enabled) : previous_(ForwardAD::is_enabled()) {
-    ForwardAD::set_enabled(enabled);
+  explicit ModeGuard(bool enabled) : previous_(Mode::is_enabled()) {
+    Mode::set_enabled(enabled);
   }
-  ~AutoFwGradMode() {
-    ForwardAD::set_enabled(previous_);
+  ~ModeGuard() {
+    Mode::set_enabled(previous_);
   }
-  AutoFwGradMode(const AutoFwGradMode&) = delete;
-  AutoFwGradMode& operator=(const AutoFwGradMode&) = delete;
+  ModeGuard(const ModeGuard&) = delete;
+  ModeGuard& operator=(const ModeGuard&) = delete;
 
  private:
   bool previous_;
 };
+using AutoGradMode = ModeGuard<GradMode>;
+using AutoFwGradMode = ModeGuard<ForwardAD>;
 
 class NoGradGuard final {
  public:

@@ -65,7 +65,7 @@ C10_API const char* dtypeName(ScalarType t); // "float32", as Python names it
 
 C10_API size_t reportUndefinedElementSize();
 
-// The bytes of an element of each type; 0 for the numbers that are no type.
+// The bytes of an element of each type; 0 for numbers that do not name a type.
 constexpr auto kElementSizes = [] {
   std::array<uint8_t, static_cast<size_t>(ScalarType::UInt64) + 1> sizes{};
 #define SET_SIZE(cpp_type, name, number) sizes[number] = sizeof(cpp_type);
@@ -75,8 +75,17 @@ constexpr auto kElementSizes = [] {
   return sizes;
 }();
 
-// Returns the bytes of an element. Every allocation and every address asks for them, so the sizes stand in a table:
-// with a switch, which adds a jump to each of these calls, operations on small tensors took 4 to 10 % longer.
+// The bytes of the largest element. A kernel that moves elements through an integer asserts that none is larger.
+constexpr size_t kMaxElementSize = [] {
+  size_t largest = 0;
+  for (const size_t size : kElementSizes) {
+    largest = size > largest ? size : largest;
+  }
+  return largest;
+}();
+
+// Returns the bytes of an element. The sizes are read from a table, because every allocation and every address needs
+// them: with a switch, which adds a jump to each of these calls, operations on small tensors took 4 to 10 % longer.
 inline size_t elementSize(ScalarType t) {
   const size_t size = kElementSizes[static_cast<uint8_t>(t)];
   return size != 0 ? size : reportUndefinedElementSize();

@@ -1,6 +1,6 @@
 // Mirrors: c10/core/StorageImpl.cpp
 //
-// The table of the storages that stand in shared memory. PyTorch has it in Python (shared_cache in
+// The table of the storages that are in shared memory. PyTorch has it in Python (shared_cache in
 // torch/multiprocessing/reductions.py). See Note [Shared storages].
 #include <c10/core/StorageImpl.h>
 

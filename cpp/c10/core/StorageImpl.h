@@ -72,7 +72,7 @@ struct Storage final {
 // the process that sent it. The process must map the memory once only. With two mappings of the same bytes, no check
 // could see that the tensors overlap, and a change in place through one would not count for the other.
 //
-// So a table says which storage of this process stands on which file. The table must not keep a storage alive. It owns
+// So a table says which storage of this process uses which file. The table must not keep a storage alive. It owns
 // one reference, marked by the bit that intrusive_ptr has for the reference of a Python object (a storage has no such
 // object): when the table's reference is the only one left, decref_pyobject() takes the storage out of the table and
 // deletes it, unless another thread has found the storage in between. The lock of the table decides which of them is

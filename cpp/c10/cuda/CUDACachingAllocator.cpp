@@ -1,60 +1,46 @@
-// Mirrors: c10/cuda/CUDACachingAllocator.cpp
+// Mirrors: c10/cuda/CUDACachingAllocator.cpp (NativeCachingAllocator)
 #include <c10/cuda/CUDACachingAllocator.h>
 
+#include <c10/core/AllocatorConfig.h>
+#include <c10/cuda/CUDADevice.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
-#include <c10/cuda/CachedBlocks.h>
 #include <c10/util/Exception.h>
 
+#include <atomic>
 #include <cstdio>
-#include <deque>
+#include <mutex>
+#include <unordered_map>
 
 namespace reftorch::c10::cuda::CUDACachingAllocator {
 namespace {
 
-void* get_device_memory(size_t bytes) {
-  void* data = nullptr;
-  const cudaError_t error = cudaMalloc(&data, bytes);
-  if (error == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
-    return nullptr;
-  }
-  C10_CUDA_CHECK(error);
-  return data;
-}
-void give_device_memory_back(void* data) {
-  C10_CUDA_IGNORE_ERROR(cudaFree(data));
-}
+using namespace reftorch::c10::CachingDeviceAllocator;
 
-std::deque<CachedBlocks>& blocks_of_devices() {
-  static auto* const it = [] { // never destroyed, because tensors may be freed while the program ends
-    auto* devices = new std::deque<CachedBlocks>;
-    for (DeviceIndex i = 0; i < device_count(); i++) {
-      devices->emplace_back(get_device_memory, give_device_memory_back);
-    }
-    return devices;
-  }();
-  return *it;
-}
-CachedBlocks& blocks_of(DeviceIndex device) {
+DeviceCachingAllocator& memory_of(DeviceIndex device) {
   TORCH_CHECK(device >= 0 && device < device_count(), "Invalid device argument ", static_cast<int>(device),
               ": did you call init?");
-  return blocks_of_devices()[device];
+  return CUDADevice::get(device).memory();
 }
 
 void free_block(void* context) {
   Block* block = static_cast<Block*>(context);
-  blocks_of(block->stream.device_index()).free(block);
+  memory_of(block->stream.device_index()).free(block);
+}
+
+void free_uncached(void* data) {
+  C10_CUDA_IGNORE_ERROR(cudaFree(data));
 }
 
 std::string format_size(size_t bytes) {
   char text[32];
   const double size = static_cast<double>(bytes);
-  if (bytes < 1024) {
+  if (bytes <= 1024) {
     std::snprintf(text, sizeof text, "%zu bytes", bytes);
-  } else if (bytes < size_t(1) << 20) {
+  } else if (bytes <= size_t(1) << 20) {
     std::snprintf(text, sizeof text, "%.2f KiB", size / 1024);
-  } else if (bytes < size_t(1) << 30) {
+  } else if (bytes <= size_t(1) << 30) {
     std::snprintf(text, sizeof text, "%.2f MiB", size / (1 << 20));
   } else {
     std::snprintf(text, sizeof text, "%.2f GiB", size / (1 << 30));
@@ -62,29 +48,42 @@ std::string format_size(size_t bytes) {
   return text;
 }
 
-[[noreturn]] void report_out_of_memory(size_t request, DeviceIndex device) {
+[[noreturn]] void report_out_of_memory(const OutOfMemory& why, DeviceIndex device) {
   size_t free_bytes = 0, total = 0;
   C10_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
-  const DeviceStats stats = blocks_of(device).stats();
-  TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate ", format_size(request), ". GPU ",
-                   static_cast<int>(device), " has a total capacity of ", format_size(total), " of which ",
-                   format_size(free_bytes), " is free. Of the allocated memory ", format_size(stats.allocated_bytes),
-                   " is allocated by PyTorch, and ", format_size(stats.reserved_bytes - stats.allocated_bytes),
-                   " is reserved by PyTorch but unallocated.");
+  const size_t unused = why.reserved_bytes - why.allocated_bytes;
+  const std::string allowed =
+      why.allowed_memory_maximum == 0 ? "" : format_size(why.allowed_memory_maximum) + " allowed; ";
+  TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate ", format_size(why.segment_size),
+                   ". GPU ", static_cast<int>(device), " has a total capacity of ", format_size(total), " of which ",
+                   format_size(free_bytes), " is free. ", allowed, "Of the allocated memory ",
+                   format_size(why.allocated_bytes), " is allocated by PyTorch, and ", format_size(unused),
+                   " is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
+                   "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64 to avoid fragmentation. "
+                   "torch.cuda.memory_summary() shows where the memory is.");
   std::abort(); // the check above throws
 }
 
-struct CUDAAllocator final : DeviceAllocator {
+// The total memory of a device, in bytes.
+size_t capacity(DeviceIndex device) {
+  return CUDADevice::get(device).properties().totalGlobalMem;
+}
+
+class NativeCachingAllocator final : public CUDAAllocator {
+ public:
   DataPtr allocate(size_t n) override {
     const DeviceIndex device = current_device();
+    const Device place(DeviceType::CUDA, device);
     if (n == 0) {
-      return {nullptr, nullptr, nullptr, Device(DeviceType::CUDA, device)};
+      return {nullptr, nullptr, nullptr, place};
     }
-    Block* block = blocks_of(device).allocate(n, getCurrentCUDAStream(device));
-    if (block == nullptr) {
-      report_out_of_memory(n, device);
+    if (!enabled_) {
+      void* data = nullptr;
+      C10_CUDA_CHECK(cudaMalloc(&data, n));
+      return {data, data, free_uncached, place};
     }
-    return {block->data, block, free_block, Device(DeviceType::CUDA, device)};
+    Block* block = block_of(n, getCurrentCUDAStream(device));
+    return {block->ptr, block, free_block, place};
   }
   void copy_data(void* dest, const void* src, size_t count) const override {
     C10_CUDA_CHECK(cudaMemcpyAsync(dest, src, count, cudaMemcpyDeviceToDevice, getCurrentCUDAStream()));
@@ -93,23 +92,105 @@ struct CUDAAllocator final : DeviceAllocator {
   void recordStream(const DataPtr& ptr, Stream stream) override {
     if (ptr.get_deleter() == free_block) {
       Block* block = static_cast<Block*>(ptr.get_context());
-      blocks_of(block->stream.device_index()).record_stream(block, stream);
+      memory_of(block->stream.device_index()).recordStream(block, stream);
     }
   }
   DeviceStats getDeviceStats(DeviceIndex device) override {
-    return blocks_of(device).stats();
+    return memory_of(device).getStats();
+  }
+  void resetAccumulatedStats(DeviceIndex device) override {
+    memory_of(device).resetAccumulatedStats();
   }
   void resetPeakStats(DeviceIndex device) override {
-    blocks_of(device).reset_peak_stats();
+    memory_of(device).resetPeakStats();
   }
   size_t empty_cache() override {
     size_t bytes = 0;
-    for (CachedBlocks& blocks : blocks_of_devices()) {
-      bytes += blocks.empty();
+    for (DeviceIndex i = 0; i < device_count(); i++) {
+      bytes += memory_of(i).emptyCache();
     }
     return bytes;
   }
+
+  std::string name() override {
+    return "native";
+  }
+  void* raw_alloc_with_stream(size_t n, Stream stream) override {
+    if (n == 0) {
+      return nullptr;
+    }
+    const CUDAGuard guard(stream.device_index());
+    Block* block = block_of(n, stream);
+    std::lock_guard<std::mutex> lock(mutex_);
+    raw_[block->ptr] = block;
+    return block->ptr;
+  }
+  void raw_delete(void* ptr) override {
+    if (ptr == nullptr) {
+      return;
+    }
+    Block* block = nullptr;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      const auto found = raw_.find(ptr);
+      TORCH_CHECK(found != raw_.end(), "invalid device pointer: ", ptr);
+      block = found->second;
+      raw_.erase(found);
+    }
+    free_block(block);
+  }
+  void enable(bool value) override {
+    enabled_ = value;
+  }
+  bool isEnabled() override {
+    return enabled_;
+  }
+  void setMemoryFraction(double fraction, DeviceIndex device) override {
+    TORCH_CHECK(0 <= fraction && fraction <= 1, "invalid fraction:", fraction, ". Please set within [0, 1].");
+    DeviceCachingAllocator& memory = memory_of(device);
+    // A limit of 0 would mean "no limit", so the smallest limit is one byte, which allows no segment.
+    memory.setAllowedMemoryMaximum(
+        std::max<size_t>(1, static_cast<size_t>(fraction * static_cast<double>(capacity(device)))));
+  }
+  double getMemoryFraction(DeviceIndex device) override {
+    const size_t bytes = memory_of(device).allowedMemoryMaximum();
+    return bytes == 0 ? 1.0 : static_cast<double>(bytes) / static_cast<double>(capacity(device));
+  }
+  SnapshotInfo snapshot() override {
+    SnapshotInfo result;
+    for (DeviceIndex i = 0; i < device_count(); i++) {
+      auto segments = memory_of(i).snapshot();
+      result.segments.insert(result.segments.end(), segments.begin(), segments.end());
+      result.device_traces.push_back(memory_of(i).trace());
+    }
+    return result;
+  }
+  void recordHistory(const HistoryOptions& options) override {
+    for (DeviceIndex i = 0; i < device_count(); i++) {
+      memory_of(i).recordHistory(options);
+    }
+  }
+
+ private:
+  // Returns a block of at least n bytes. The stream's device is current.
+  static Block* block_of(size_t n, Stream stream) {
+    OutOfMemory why{};
+    Block* block = memory_of(stream.device_index()).allocate(n, stream, why);
+    if (block == nullptr) {
+      report_out_of_memory(why, stream.device_index());
+    }
+    return block;
+  }
+
+  std::atomic<bool> enabled_{true};
+  std::mutex mutex_;
+  std::unordered_map<void*, Block*> raw_; // what raw_alloc_with_stream returned
 };
+
+CUDAAllocator*& chosen() {
+  static CUDAAllocator* it = new NativeCachingAllocator; // never destroyed: memory is freed while the program ends
+  return it;
+}
 
 struct RegisterAllocator {
   RegisterAllocator() {
@@ -120,9 +201,16 @@ const RegisterAllocator register_allocator;
 
 } // namespace
 
-DeviceAllocator* get() {
-  static auto* const allocator = new CUDAAllocator;
-  return allocator;
+CUDAAllocator* get() {
+  return chosen();
+}
+
+void change(CUDAAllocator* allocator) {
+  for (DeviceIndex i = 0; i < device_count(); i++) {
+    TORCH_CHECK(memory_of(i).getStats().num_device_alloc == 0, "Can't swap an already initialized allocator");
+  }
+  chosen() = allocator;
+  SetAllocator(DeviceType::CUDA, allocator);
 }
 
 void emptyCache() {

@@ -1,15 +1,40 @@
 // Mirrors: c10/cuda/CUDACachingAllocator.h
 //
-// The allocator of the CUDA devices. Note [Freed memory and streams] says which stream may reuse a block. Left out:
-// splitting and merging of blocks, snapshots, limits for a process, other backends, expandable segments.
+// The allocator of the CUDA devices. Notes [Freed memory and streams] and [Segments and blocks] say how the allocator
+// works. Left out: pools of graphs, expandable segments, the backend cudaMallocAsync.
 #pragma once
 
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include <string>
+
 namespace reftorch::c10::cuda::CUDACachingAllocator {
 
+// What torch.cuda asks of an allocator beyond the DeviceAllocator.
+class C10_API CUDAAllocator : public DeviceAllocator {
+ public:
+  virtual std::string name() = 0;
+  // Memory for a program that manages the memory itself: at least n bytes of a device, for a stream of this device.
+  virtual void* raw_alloc_with_stream(size_t n, Stream stream) = 0;
+  // Raises an Error if raw_alloc_with_stream has not returned `ptr`, or if `ptr` was deleted before.
+  virtual void raw_delete(void* ptr) = 0;
+
+  // While disabled, each tensor gets memory from cudaMalloc, and no freed memory is kept.
+  virtual void enable(bool value) = 0;
+  virtual bool isEnabled() = 0;
+
+  // The process gets at most this part of the memory of the device.
+  virtual void setMemoryFraction(double fraction, DeviceIndex device) = 0;
+  virtual double getMemoryFraction(DeviceIndex device) = 0;
+
+  virtual CachingDeviceAllocator::SnapshotInfo snapshot() = 0;
+  virtual void recordHistory(const CachingDeviceAllocator::HistoryOptions& options) = 0;
+};
+
 // Returns the allocator. Its allocate() allocates on the current device, for the current stream of that device.
-C10_API DeviceAllocator* get();
+C10_API CUDAAllocator* get();
+// Puts another allocator in the place of this one. Raises an Error if memory was allocated before.
+C10_API void change(CUDAAllocator* allocator);
 // Returns the unused memory of all devices to CUDA.
 C10_API void emptyCache();
 

@@ -4,6 +4,8 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/util/Exception.h>
 
+#include <atomic>
+
 namespace reftorch::c10::cuda {
 
 static int ask_for_count() noexcept {
@@ -42,6 +44,23 @@ DeviceIndex exchange_device(DeviceIndex device) {
 
 void device_synchronize() {
   C10_CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+static std::atomic<SyncDebugMode> debug_mode{SyncDebugMode::L_DISABLED};
+
+SyncDebugMode sync_debug_mode() {
+  return debug_mode;
+}
+
+void set_sync_debug_mode(SyncDebugMode mode) {
+  debug_mode = mode;
+}
+
+void warn_or_error_on_sync() {
+  TORCH_CHECK(debug_mode != SyncDebugMode::L_ERROR, "called a synchronizing CUDA operation");
+  if (debug_mode == SyncDebugMode::L_WARN) {
+    TORCH_WARN("called a synchronizing CUDA operation");
+  }
 }
 
 } // namespace reftorch::c10::cuda

@@ -1,32 +1,15 @@
 // Mirrors: c10/cuda/CUDAStream.cpp
 #include <c10/cuda/CUDAStream.h>
 
+#include <c10/cuda/CUDADevice.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 
 #include <memory>
-#include <mutex>
-#include <vector>
 
 namespace reftorch::c10::cuda {
 
 namespace {
-
-constexpr StreamId kStreamsPerPool = 32;
-
-struct Pool {
-  cudaStream_t streams[kStreamsPerPool] = {};
-  StreamId handed_out = 0;
-};
-
-struct Pools {
-  std::mutex mutex;
-  std::vector<Pool> of_device{static_cast<size_t>(device_count())};
-};
-Pools& pools() {
-  static Pools* const it = new Pools; // never destroyed, because tensors may be freed while the program ends
-  return *it;
-}
 
 // The ids of this thread's current streams, one for each device. Null means that every current stream is the default
 // stream. The variable is a pointer because the room for thread_local variables is small.
@@ -44,14 +27,8 @@ void check_index(DeviceIndex device_index) {
 } // namespace
 
 cudaStream_t CUDAStream::stream() const {
-  if (id() == 0) {
-    return nullptr;
-  }
-  Pools& p = pools();
-  std::lock_guard<std::mutex> lock(p.mutex);
-  const cudaStream_t handle = p.of_device.at(device_index()).streams[id() - 1];
-  TORCH_INTERNAL_ASSERT(handle != nullptr, "no such stream: ", stream_);
-  return handle;
+  check_index(device_index());
+  return CUDADevice::get(device_index()).stream(id());
 }
 
 // The handle of the default stream means the default stream of the current device, so a guard makes the stream's device
@@ -76,15 +53,8 @@ CUDAStream getStreamFromPool(DeviceIndex device_index) {
   device_count_ensure_non_zero();
   device_index = or_current(device_index);
   check_index(device_index);
-  const CUDAGuard guard(device_index);
-  Pools& p = pools();
-  std::lock_guard<std::mutex> lock(p.mutex);
-  Pool& pool = p.of_device[device_index];
-  const StreamId place = pool.handed_out++ % kStreamsPerPool;
-  if (pool.streams[place] == nullptr) {
-    C10_CUDA_CHECK(cudaStreamCreateWithFlags(&pool.streams[place], cudaStreamNonBlocking));
-  }
-  return CUDAStream(Stream(Stream::UNSAFE, Device(DeviceType::CUDA, device_index), place + 1));
+  const StreamId id = CUDADevice::get(device_index).next_stream();
+  return CUDAStream(Stream(Stream::UNSAFE, Device(DeviceType::CUDA, device_index), id));
 }
 
 CUDAStream getDefaultCUDAStream(DeviceIndex device_index) {
@@ -101,6 +71,7 @@ CUDAStream getCurrentCUDAStream(DeviceIndex device_index) {
 }
 
 void setCurrentCUDAStream(CUDAStream stream) {
+  stream.stream(); // raises if there is no such stream
   if (current_streams == nullptr) {
     current_streams = std::make_unique<StreamId[]>(device_count());
   }

@@ -1,14 +1,23 @@
 // Mirrors: aten/src/ATen/cuda/CachingHostAllocator.cpp, aten/src/ATen/cuda/PinnedMemoryAllocator.h
 #include <c10/cuda/CachingHostAllocator.h>
 
+#include <c10/core/AllocatorConfig.h>
+#include <c10/core/Event.h>
 #include <c10/cuda/CUDAFunctions.h>
-#include <c10/cuda/CachedBlocks.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <cstring>
+#include <list>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 namespace reftorch::c10::cuda {
 namespace {
+
+using CachingAllocator::kMinBlockSize;
 
 void* get_pinned_memory(size_t bytes) {
   void* data = nullptr;
@@ -24,17 +33,115 @@ void give_pinned_memory_back(void* data) {
   C10_CUDA_IGNORE_ERROR(cudaFreeHost(data));
 }
 
-CachedBlocks& blocks() {
-  static auto* const it = new CachedBlocks(get_pinned_memory, give_pinned_memory_back); // never destroyed
+struct HostBlock {
+  void* data;
+  size_t size;                 // bytes, rounded up
+  std::vector<Stream> used_on; // the streams that use the block, announced with CachingHostAllocator_recordEvent
+};
+
+// The blocks of pinned memory. Host memory belongs to no stream, so every stream that uses a block has to be announced.
+// The blocks are neither split nor merged: a block is reused only for requests of more than half its size.
+class CachingHostAllocatorImpl {
+ public:
+  HostBlock* allocate(size_t request) {
+    const size_t size = (request + kMinBlockSize - 1) / kMinBlockSize * kMinBlockSize;
+    std::lock_guard<std::mutex> lock(mutex_);
+    collect_pending();
+    const auto fitting = unused_.lower_bound(size);
+    if (fitting != unused_.end() && fitting->first < 2 * size) {
+      HostBlock* block = fitting->second;
+      unused_.erase(fitting);
+      return block;
+    }
+    void* data = get_pinned_memory(size);
+    if (data == nullptr) {
+      empty_locked();
+      data = get_pinned_memory(size);
+    }
+    return data == nullptr ? nullptr : new HostBlock{data, size, {}};
+  }
+
+  void free(HostBlock* block) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (block->used_on.empty()) {
+      unused_.emplace(block->size, block);
+      return;
+    }
+    Pending pending{block, {}};
+    try {
+      for (const Stream& stream : block->used_on) {
+        pending.events.emplace_back(stream.device_type());
+        pending.events.back().record(stream);
+      }
+    } catch (const Error&) {
+      // The device has failed and runs nothing any more, so the block stays unused. A destructor calls this function,
+      // so the error must not leave it.
+      return;
+    }
+    block->used_on.clear();
+    pending_.push_back(std::move(pending));
+  }
+
+  void record_stream(HostBlock* block, Stream stream) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (std::find(block->used_on.begin(), block->used_on.end(), stream) == block->used_on.end()) {
+      block->used_on.push_back(stream);
+    }
+  }
+
+  // Returns the unused blocks to CUDA. Returns their number of bytes.
+  size_t empty() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return empty_locked();
+  }
+
+ private:
+  struct Pending { // a freed block that streams still use
+    HostBlock* block;
+    std::vector<Event> events;
+  };
+
+  void collect_pending() {
+    for (auto it = pending_.begin(); it != pending_.end();) {
+      if (std::all_of(it->events.begin(), it->events.end(), [](const Event& event) { return event.query(); })) {
+        unused_.emplace(it->block->size, it->block);
+        it = pending_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+
+  size_t empty_locked() {
+    for (Pending& pending : pending_) {
+      for (const Event& event : pending.events) {
+        event.synchronize();
+      }
+    }
+    collect_pending();
+    size_t bytes = 0;
+    for (auto& [size, block] : unused_) {
+      give_pinned_memory_back(block->data);
+      bytes += size;
+      delete block;
+    }
+    unused_.clear();
+    return bytes;
+  }
+
+  std::mutex mutex_;
+  std::multimap<size_t, HostBlock*> unused_; // by size
+  std::list<Pending> pending_;
+};
+
+CachingHostAllocatorImpl& blocks() {
+  static auto* const it = new CachingHostAllocatorImpl; // never destroyed
   return *it;
 }
 
 void free_block(void* context) {
-  blocks().free(static_cast<Block*>(context));
+  blocks().free(static_cast<HostBlock*>(context));
 }
-
-// The stream of every block. Host memory belongs to no stream, so every stream that uses a block has to be announced.
-const Stream kNoStream(Stream::UNSAFE, Device(DeviceType::CPU), -1);
 
 struct PinnedMemoryAllocator final : Allocator {
   DataPtr allocate(size_t n) override {
@@ -42,7 +149,7 @@ struct PinnedMemoryAllocator final : Allocator {
       return {nullptr, nullptr, nullptr, Device(DeviceType::CPU)};
     }
     device_count_ensure_non_zero();
-    Block* block = blocks().allocate(n, kNoStream);
+    HostBlock* block = blocks().allocate(n);
     TORCH_CHECK_WITH(OutOfMemoryError, block != nullptr, "cannot pin ", n, " bytes of host memory");
     return {block->data, block, free_block, Device(DeviceType::CPU)};
   }
@@ -69,7 +176,7 @@ bool CachingHostAllocator_recordEvent(const DataPtr& data_ptr, CUDAStream stream
   if (!is_pinned(data_ptr)) {
     return false;
   }
-  blocks().record_stream(static_cast<Block*>(data_ptr.get_context()), stream);
+  blocks().record_stream(static_cast<HostBlock*>(data_ptr.get_context()), stream);
   return true;
 }
 

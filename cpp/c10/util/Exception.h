@@ -1,7 +1,7 @@
 // Mirrors: c10/util/Exception.h
 //
-// The error types that become Python exceptions, and the macros TORCH_CHECK and TORCH_WARN. Left out: C++ backtraces,
-// lazily formatted messages, warning categories other than UserWarning.
+// The error types that become Python exceptions, and the macros TORCH_CHECK and TORCH_WARN. Left out: lazily
+// formatted messages, warning categories other than UserWarning.
 #pragma once
 
 #include <c10/macros/Export.h>
@@ -9,23 +9,33 @@
 #include <exception>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace reftorch::c10 {
+
+// The addresses of the C++ frames of this thread, the innermost first; none unless the environment has
+// TORCH_SHOW_CPP_STACKTRACES=1. csrc/Exceptions.cpp adds their names to the message that Python sees.
+using Frames = std::vector<void*>;
+C10_API Frames current_frames();
 
 // The base of every error that the library throws. Python sees it as RuntimeError; csrc/Exceptions.cpp maps each type
 // below.
 class C10_API Error : public std::exception {
  public:
-  explicit Error(std::string msg) : msg_(std::move(msg)) {}
+  explicit Error(std::string msg);
   const char* what() const noexcept override {
     return msg_.c_str();
   }
   const std::string& msg() const {
     return msg_;
   }
+  const Frames& frames() const {
+    return frames_;
+  }
 
  private:
   std::string msg_;
+  Frames frames_; // see current_frames
 };
 
 class C10_API IndexError : public Error {
@@ -50,9 +60,10 @@ class C10_API OutOfMemoryError : public Error {
 
 // Called with each warning. csrc/Exceptions.cpp sets a handler that calls Python's warnings.warn; without a handler,
 // warnings go to stderr. The handler may throw, because a Python program can turn warnings into errors.
-using WarningHandler = void (*)(const std::string& msg);
+// `once` asks the handler to drop a text that it has seen before in this program.
+using WarningHandler = void (*)(const std::string& msg, bool once);
 C10_API void set_warning_handler(WarningHandler handler);
-C10_API void warn(const std::string& msg);
+C10_API void warn(const std::string& msg, bool once = false);
 
 template <typename... Args>
 std::string str(const Args&... args) {
@@ -93,6 +104,8 @@ template <typename... Args>
 #define TORCH_CHECK_NOT_IMPLEMENTED(cond, ...) TORCH_CHECK_WITH(NotImplementedError, cond, __VA_ARGS__)
 
 #define TORCH_WARN(...) ::reftorch::c10::warn(::reftorch::c10::str(__VA_ARGS__))
+// Warns once in a program for each text, or each time after torch.set_warn_always(True).
+#define TORCH_WARN_ONCE(...) ::reftorch::c10::warn(::reftorch::c10::str(__VA_ARGS__), /*once=*/true)
 
 // Checks a condition that only a mistake in the library can break, never the caller. It is checked in every build, and
 // the error names the file and line.

@@ -12,8 +12,8 @@ std::atomic<uint32_t> impl::fork_generation{0};
 
 static const int mutex_atfork_registered = pthread_atfork(nullptr, nullptr, [] { impl::fork_generation++; });
 
-// Several threads of the child may find the same mutex out of date. The thread that sets the mark kRenewing makes the
-// mutex anew; the others wait until the mark is gone.
+// Several threads of the child may find the same mutex out of date. The thread that sets the mark kRenewing makes a new
+// mutex in its place; the others wait until the mark is gone.
 void Mutex::renew() {
   constexpr uint32_t kRenewing = uint32_t(1) << 31;
   const uint32_t now = fork_generation();

@@ -4,7 +4,7 @@
 // Problem: fork() copies the memory of the process, but only the thread that called it. A lock that another thread held
 // at that moment stays locked in the child for ever, and a pool of worker threads has no workers there. Trick, in three
 // parts. First, a c10::Mutex remembers the number of forks that led to the process that last used the mutex. If this
-// number differs from the current number, any holder of the lock was a thread of the parent, and the mutex is made anew
+// number differs from the current number, any holder of the lock was a thread of the parent, and a new mutex is made
 // before it is locked. Nothing waits at the fork itself, because a thread that holds a mutex may be waiting for
 // Python's GIL, which the forking thread holds. Second, the forking thread locks the free lists of the CPU allocator
 // while it forks (CPUAllocator.cpp). These lists must be consistent in the child, and every lock on them is short.

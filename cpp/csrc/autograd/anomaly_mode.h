@@ -37,8 +37,8 @@ struct TORCH_API AnomalyMode {
   static std::atomic<bool> check_nan_;
 };
 
-// What anomaly mode stores for a node. The class is an interface, so that nodes need no Python. The Python
-// implementation keeps everything in the dict that `node.metadata` returns.
+// The stack and the parent that anomaly mode stores for a node. The class is an interface, so that nodes need no
+// Python. The Python implementation keeps everything in the dict that `node.metadata` returns.
 struct TORCH_API AnomalyMetadata {
   virtual ~AnomalyMetadata() = default;
   virtual void store_stack() = 0;

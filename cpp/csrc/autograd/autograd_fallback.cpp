@@ -32,24 +32,29 @@ void for_each_tensor(const at::IValue& value, F&& visit) {
   }
 }
 
-// Inference tensors are not recorded, even if they require a gradient.
-bool is_recorded(const Variable& t) {
-  return t.requires_grad() && !t.is_inference();
-}
-
 inline __attribute__((always_inline)) bool requires_grad(const at::IValue& arg) {
   if (arg.isTensor()) {
-    return is_recorded(arg.toTensor());
+    return arg.toTensor().requires_grad();
   }
   bool any = false;
-  for_each_tensor(arg, [&](const Variable& t) { any = any || is_recorded(t); });
+  for_each_tensor(arg, [&](const Variable& t) { any = any || t.requires_grad(); });
   return any;
+}
+
+// An op whose tensors are all inference tensors is not recorded, even if one of them, such as a parameter that was made
+// in inference mode, requires a gradient. If it meets a normal tensor, or is copied into one, it gets its gradient.
+bool meets_autograd(const OperatorInfo& info, const at::IValue* args) {
+  bool meets = info.copies && !c10::InferenceMode::is_enabled();
+  for (uint8_t i : info.tensor_args) {
+    for_each_tensor(args[i], [&](const Variable& t) { meets = meets || !t.is_inference(); });
+  }
+  return meets;
 }
 
 inline __attribute__((always_inline)) bool any_requires_grad(const OperatorInfo& info, const at::IValue* args) {
   for (uint8_t i : info.tensor_args) {
     if (requires_grad(args[i])) {
-      return true;
+      return meets_autograd(info, args);
     }
   }
   return false;
@@ -197,7 +202,7 @@ void check_recordable(const OperatorInfo& info, const at::FunctionSchema& schema
   }
 }
 
-// The node leads to those tensors alone that require a gradient, as in PyTorch.
+// Only the arguments that require a gradient become edges of the node, as in PyTorch.
 std::shared_ptr<Node> make_not_implemented(const OperatorInfo& info, const at::FunctionSchema& schema,
                                            const at::IValue* args) {
   auto node = std::make_shared<NotImplemented>(schema.qualified_name());
@@ -236,7 +241,7 @@ void set_histories(const std::shared_ptr<Node>& grad_fn, bool inplace, uint64_t 
 // Calls an op and records it. `tangents` is not null if an argument is a dual number. The tangents are set before the
 // results are saved, because a saved result keeps its tangent.
 void call_recorded(const OperatorInfo& info, const at::OperatorHandle& op, c10::DispatchKeySet keys, at::Stack* stack,
-                   TangentCall* tangents) {
+                   DualCall* tangents) {
   const size_t base = stack->size() - info.num_arguments;
   at::IValue* const args = stack->begin() + base;
   check_recordable(info, op.schema(), args);
@@ -340,7 +345,7 @@ void autograd_fallback(const at::OperatorHandle& op, c10::DispatchKeySet keys, a
   }
   const size_t base = stack->size() - info.num_arguments;
   const at::IValue* args = stack->begin() + base;
-  std::optional<TangentCall> tangents;
+  std::optional<DualCall> tangents;
   if (c10::ForwardAD::is_active() && any_fw_grad(info, args)) {
     tangents.emplace(op, info, args);
   }

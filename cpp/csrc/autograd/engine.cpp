@@ -13,11 +13,13 @@
 #include <c10/core/GradMode.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/util/Mutex.h>
+#include <c10/util/thread_name.h>
 #include <csrc/autograd/functions/basic_ops.h>
 #include <csrc/autograd/saved_variable_hooks.h>
 
 #include <exception>
 #include <optional>
+#include <string>
 #include <thread>
 
 namespace reftorch::torch::autograd {
@@ -95,6 +97,10 @@ static void validate_output(const Edge& edge, Variable& grad, size_t index,
   }
   if (grad.scalar_type() != metadata.grad_dtype() && metadata.grad_dtype() != at::ScalarType::Undefined) {
     grad = at::to(grad, metadata.grad_dtype());
+  }
+  // A 0-dim CPU tensor may be multiplied by a tensor on a device, so its gradient is computed there, and returns here.
+  if (grad.device() != metadata.device() && grad.dim() == 0) {
+    grad = at::_to_copy(grad, std::nullopt, metadata.device());
   }
   TORCH_CHECK(grad.device() == metadata.device(), source(), " returned an invalid gradient at index ", index,
               " - expected device ", metadata.device(), " but got ", grad.device());
@@ -205,6 +211,7 @@ void run_on_fresh_stack(const GraphTask& task, Work&& work) {
   }
   std::exception_ptr error;
   std::thread thread([&] {
+    c10::setThreadName("pt_fresh_stack");
     try {
       const at::ThreadLocalStateGuard state_guard(state);
       const CurrentNodeGuard node_guard(&node);
@@ -306,6 +313,7 @@ void Engine::start_device_threads() {
     }
     for (c10::DeviceIndex i = 0; i < count; i++) {
       std::thread([this, device, i] {
+        c10::setThreadName("pt_autograd_" + std::to_string(i));
         device->uncheckedSetDevice(c10::Device(device->type(), i));
         device_thread(*device_ready_queues_[i]);
       }).detach();

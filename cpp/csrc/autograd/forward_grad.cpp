@@ -45,7 +45,7 @@ Variable own_fw_grad(const Variable& self) {
   return meta->fw_grad_ != nullptr ? meta->fw_grad_->tangent : Variable();
 }
 
-// The view of the base's tangent that corresponds to the view `self` of the base.
+// Returns the view of the base's tangent that corresponds to the view `self` of the base.
 Variable tangent_of_view(const Variable& self, const Variable& base, const Variable& base_tangent) {
   return at::as_strided(base_tangent, self.sizes(), self.strides(),
                         base_tangent.storage_offset() + self.storage_offset() - base.storage_offset());
@@ -145,7 +145,7 @@ bool any_fw_grad(const OperatorInfo& info, const at::IValue* args) {
   return false;
 }
 
-TangentCall::TangentCall(const at::OperatorHandle& op, const OperatorInfo& info, const at::IValue* args)
+DualCall::DualCall(const at::OperatorHandle& op, const OperatorInfo& info, const at::IValue* args)
     : op_(op), info_(info), primals_(args, args + info.num_arguments), tangents_(info.num_arguments) {
   TORCH_CHECK(info.kind != OperatorInfo::Kind::Out, op.schema().name,
               "(): Trying to use forward AD with an op that does not support it because it is an out= function: "
@@ -185,7 +185,7 @@ static bool is_whole(const Variable& view, const Variable& base) {
 
 // Sets the tangent of a tensor that the op has changed in place. Other tensors may share its memory, and their tangents
 // share the memory of its tangent, so an existing tangent is overwritten in place too.
-void TangentCall::set_written(const Variable& written, const Variable& tangent) const {
+void DualCall::set_written(const Variable& written, const Variable& tangent) const {
   const DifferentiableViewMeta* view = impl::get_view_autograd_meta(written);
   Variable former = fw_grad(written);
   if (former.defined() && former.sizes() == written.sizes()) {
@@ -211,7 +211,7 @@ void TangentCall::set_written(const Variable& written, const Variable& tangent) 
 
 // Returns whether the tangent has memory of its own, in the layout of the result. The tangent of an argument, for
 // example, may be returned as the tangent of the result and does not qualify.
-bool TangentCall::is_new(const Variable& result, const Variable& tangent) const {
+bool DualCall::is_new(const Variable& result, const Variable& tangent) const {
   if (tangent.strides() != result.strides() || impl::is_view(tangent)) {
     return false;
   }
@@ -223,7 +223,7 @@ bool TangentCall::is_new(const Variable& result, const Variable& tangent) const 
   return true;
 }
 
-void TangentCall::set_tangents(const at::IValue* results, size_t num_results) {
+void DualCall::set_tangents(const at::IValue* results, size_t num_results) {
   if (info_.non_differentiable && info_.written_args.empty()) {
     return;
   }

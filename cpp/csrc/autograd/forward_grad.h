@@ -24,12 +24,12 @@ struct ForwardGrad {
 TORCH_API void enter_dual_level();
 TORCH_API void exit_dual_level();
 
-// The tangent of `self`; undefined if `self` is not a dual number. A view of a dual number has a tangent too: the same
-// view of the base's tangent.
+// Returns the tangent of `self`, or an undefined tensor if `self` is not a dual number. A view of a dual number has a
+// tangent too: the same view of the base's tangent.
 TORCH_API Variable fw_grad(const Variable& self);
 // Makes `self` a dual number. Throws a RuntimeError if the tangent differs from `self` in shape or dtype.
 TORCH_API void set_fw_grad(const Variable& self, Variable tangent);
-// The primal of a dual number: a tensor with the same data and history and without the tangent.
+// Returns the primal of a dual number: a tensor with the same data and history and without the tangent.
 TORCH_API Variable fw_primal(const Variable& self);
 // Gives `to` the tangent of `from`. SavedVariable needs this function, because a saved output is stored as a tensor
 // without history and tangent.
@@ -38,9 +38,9 @@ void copy_fw_grad(const Variable& from, const Variable& to);
 bool any_fw_grad(const OperatorInfo& info, const at::IValue* args);
 
 // One op call on dual numbers. It keeps the arguments while the op runs, because the tangents are computed afterwards.
-class TangentCall final {
+class DualCall final {
  public:
-  TangentCall(const at::OperatorHandle& op, const OperatorInfo& info, const at::IValue* args);
+  DualCall(const at::OperatorHandle& op, const OperatorInfo& info, const at::IValue* args);
   void set_tangents(const at::IValue* results, size_t num_results);
 
  private:

@@ -42,19 +42,17 @@ struct OwnedVisitor {
 // A list of hooks, in the order in which they run.
 using HookList = std::vector<std::shared_ptr<FunctionPreHook>>;
 
-// Calls `run` with each entry of `hooks`, without holding the mutex that guards the list: the hook itself, or another
-// thread, may add hooks to the list. Hooks that are added meanwhile are called too.
+// Calls `run` with each entry that `hooks` has now, without holding the mutex that guards the list: the hook itself, or
+// another thread, may add hooks to the list. Hooks that are added meanwhile are not called; otherwise a hook that adds
+// a hook would be called without end.
 template <typename Entry, typename Run>
 void for_each_hook(c10::Mutex& mutex, const std::vector<Entry>& hooks, const Run& run) {
-  for (size_t i = 0;; i++) {
-    Entry entry;
-    {
-      std::lock_guard<c10::Mutex> lock(mutex);
-      if (i >= hooks.size()) {
-        return;
-      }
-      entry = hooks[i];
-    }
+  std::vector<Entry> present;
+  {
+    std::lock_guard<c10::Mutex> lock(mutex);
+    present = hooks;
+  }
+  for (const Entry& entry : present) {
     run(entry);
   }
 }
@@ -175,6 +173,13 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   void add_post_hook(std::unique_ptr<FunctionPostHook> hook) {
     add_to(hooks().post, std::move(hook));
   }
+  // Return copies of the lists, for code that looks for a hook of its own.
+  HookList pre_hooks() const {
+    return hooks_ == nullptr ? HookList() : copy_of(hooks_->pre);
+  }
+  std::vector<std::shared_ptr<FunctionPostHook>> post_hooks() const {
+    return hooks_ == nullptr ? std::vector<std::shared_ptr<FunctionPostHook>>() : copy_of(hooks_->post);
+  }
   // Each function runs one kind of hook over the gradients.
   virtual void call_tensor_pre_hooks(variable_list& grads);
   void call_pre_hooks(variable_list& grads);
@@ -221,6 +226,11 @@ struct TORCH_API Node : std::enable_shared_from_this<Node> {
   void add_to(List& list, Hook hook) {
     std::lock_guard<c10::Mutex> lock(hooks().mutex);
     list.push_back(std::move(hook));
+  }
+  template <typename List>
+  List copy_of(const List& list) const {
+    std::lock_guard<c10::Mutex> lock(hooks_->mutex);
+    return list;
   }
   void note_creation(); // see Note [Anomaly mode]
   void update_topological_nr(const Edge& edge) {

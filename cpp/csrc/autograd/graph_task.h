@@ -20,8 +20,8 @@ namespace reftorch::torch::autograd {
 class ReadyQueue;
 
 struct TORCH_API GraphTask final {
-  // What a pass with `inputs=` (or autograd.grad) does at one node. Such a pass runs only some nodes, and captures the
-  // gradients that arrive at the requested inputs.
+  // Says what a pass with `inputs=` (or autograd.grad) does at one node. Such a pass runs only some nodes, and captures
+  // the gradients that arrive at the requested inputs.
   struct ExecInfo {
     struct Capture {
       uint32_t input_idx;  // the number of the gradient among the node's inputs

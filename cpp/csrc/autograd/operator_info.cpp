@@ -56,6 +56,8 @@ std::unique_ptr<OperatorInfo> make_info(const at::OperatorEntry& entry) {
       }
     }
   }
+  const std::string name = schema.qualified_name();
+  info->copies = name == "aten::clone" || name == "aten::_to_copy";
   if (!info->written_args.empty()) {
     info->kind = schema.is_out() ? OperatorInfo::Kind::Out : OperatorInfo::Kind::Inplace;
     info->counts_new_shapes = entry.hasTag(at::Tag::resizes);

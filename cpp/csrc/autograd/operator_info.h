@@ -17,6 +17,7 @@ struct OperatorInfo {
   bool inplace_view = false;          // t_, unsqueeze_: the op changes the geometry of the tensor, and no element
   bool counts_new_shapes = false;     // resize_: the version is bumped only if the shape changes
   bool new_storage = false;           // set_: afterwards a leaf counts as another leaf, with a gradient edge of its own
+  bool copies = false;                // clone, _to_copy: a normal tensor gets the values of an inference tensor
   uint8_t view_source = 0;            // the position of the argument whose storage the results share
   size_t num_arguments = 0;
   c10::SmallVector<uint8_t, 6> tensor_args; // the positions of arguments that may hold tensors

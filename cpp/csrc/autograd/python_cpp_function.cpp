@@ -304,27 +304,36 @@ static PyObject* set_sequence_nr(PyObject* self, PyObject* value) {
   END_HANDLE_TH_ERRORS
 }
 
-// Calls add(node, dict) with a new dict that holds `hook`. Returns the RemovableHandle for the hook.
-template <typename Add>
-static PyObject* add_hook(PyObject* self, PyObject* hook, const char* method, const Add& add) {
-  HANDLE_TH_ERRORS
-  const std::shared_ptr<Node> node = unpack_node(self, method);
+// Puts `hook` into the dict that the node's hook of the kind Hook owns, and makes that dict for the node's first hook
+// of the kind: with one dict per hook, a node would keep an empty dict for every hook that was removed. Returns the
+// RemovableHandle for the hook. The GIL guards the search and the registration together.
+template <typename Hook, typename List, typename Add>
+static PyObject* add_hook(const List& present, PyObject* hook, const Add& add) {
+  for (const auto& other : present) {
+    if (const auto* of_python = dynamic_cast<const Hook*>(other.get())) {
+      return add_to_hook_dict(hook, of_python->dict());
+    }
+  }
   PyObject* dict = nullptr;
   PyObject* handle = make_hook_dict(hook, &dict);
-  add(*node, dict);
+  add(std::make_unique<Hook>(dict));
   Py_DECREF(dict);
   return handle;
-  END_HANDLE_TH_ERRORS
 }
 
 static PyObject* register_hook(PyObject* self, PyObject* hook) {
-  return add_hook(self, hook, "register_hook",
-                  [](Node& node, PyObject* dict) { node.add_post_hook(std::make_unique<PyFunctionPostHook>(dict)); });
+  HANDLE_TH_ERRORS
+  const std::shared_ptr<Node> node = unpack_node(self, "register_hook");
+  return add_hook<PyFunctionPostHook>(node->post_hooks(), hook,
+                                      [&](auto made) { node->add_post_hook(std::move(made)); });
+  END_HANDLE_TH_ERRORS
 }
 
 static PyObject* register_prehook(PyObject* self, PyObject* hook) {
-  return add_hook(self, hook, "register_prehook",
-                  [](Node& node, PyObject* dict) { node.add_pre_hook(std::make_unique<PyFunctionPreHook>(dict)); });
+  HANDLE_TH_ERRORS
+  const std::shared_ptr<Node> node = unpack_node(self, "register_prehook");
+  return add_hook<PyFunctionPreHook>(node->pre_hooks(), hook, [&](auto made) { node->add_pre_hook(std::move(made)); });
+  END_HANDLE_TH_ERRORS
 }
 
 // Adds the hook dict of a tensor that this node made, for Tensor.register_hook.

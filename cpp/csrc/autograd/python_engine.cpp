@@ -29,8 +29,15 @@ static Edge parse_gradient_edge(py::handle obj) {
   if (!PyTuple_Check(obj.ptr()) || PyTuple_GET_SIZE(obj.ptr()) < 2) {
     return Edge();
   }
-  return Edge(nodeFromPyObject(PyTuple_GET_ITEM(obj.ptr(), 0)),
-              py::cast<uint32_t>(py::handle(PyTuple_GET_ITEM(obj.ptr(), 1))));
+  Edge edge(nodeFromPyObject(PyTuple_GET_ITEM(obj.ptr(), 0)), 0);
+  if (edge.is_valid()) {
+    const auto output_nr = py::cast<int64_t>(py::handle(PyTuple_GET_ITEM(obj.ptr(), 1)));
+    const uint32_t outputs = edge.function->num_inputs(); // the outputs of the op are the inputs of its node
+    TORCH_CHECK_INDEX(0 <= output_nr && output_nr < outputs, "GradientEdge: expected an output_nr from 0 to ",
+                      int64_t(outputs) - 1, " for ", edge.function->name(), ", but got ", output_nr);
+    edge.input_nr = static_cast<uint32_t>(output_nr);
+  }
+  return edge;
 }
 
 static Edge root_edge(py::handle obj, size_t i) {
@@ -70,7 +77,7 @@ static Edge output_edge(py::handle obj, bool accumulate_grad) {
   Edge edge = impl::gradient_edge(tensor);
   if (!edge.is_valid()) {
     // A view may require a gradient only because its base does, and have no node yet. Then no graph leads to the view,
-    // and a node of its own stands for that.
+    // so the edge leads to a new node that returns no gradient.
     edge = Edge(std::make_shared<UndefinedGradBackward>(), 0);
   }
   return edge;

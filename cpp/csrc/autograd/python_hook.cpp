@@ -19,7 +19,7 @@ static std::string hook_name(py::handle hook) {
 
 // Returns a copy of the hooks as a list, because a hook may remove itself from the dict.
 static py::list hooks_of(PyObject* dict) {
-  return py::reinterpret_steal<py::list>(PyDict_CheckExact(dict) ? PyDict_Values(dict) : PyMapping_Values(dict));
+  return steal(PyDict_CheckExact(dict) ? PyDict_Values(dict) : PyMapping_Values(dict));
 }
 
 template <typename... Args>
@@ -128,12 +128,18 @@ void PyFunctionTensorPostAccGradHooks::operator()(const Variable& tensor) {
   }
 }
 
-PyObject* make_hook_dict(PyObject* hook, PyObject** dict) {
-  py::object hooks = py::module_::import("collections").attr("OrderedDict")();
+PyObject* add_to_hook_dict(PyObject* hook, PyObject* dict) {
+  const py::handle hooks = dict;
   py::object handle = py::module_::import("reftorch.utils.hooks").attr("RemovableHandle")(hooks);
   hooks[handle.attr("id")] = py::reinterpret_borrow<py::object>(hook);
-  *dict = hooks.release().ptr();
   return handle.release().ptr();
+}
+
+PyObject* make_hook_dict(PyObject* hook, PyObject** dict) {
+  py::object hooks = py::module_::import("collections").attr("OrderedDict")();
+  PyObject* handle = add_to_hook_dict(hook, hooks.ptr());
+  *dict = hooks.release().ptr();
+  return handle;
 }
 
 } // namespace reftorch::torch::autograd

@@ -67,6 +67,8 @@ class PyFunctionTensorPostAccGradHooks final : public PyHook<PostAccumulateGradH
   void operator()(const Variable& tensor) override;
 };
 
+// Puts `hook` into a dict of hooks and returns the RemovableHandle for the hook, a new reference. Throws python_error.
+PyObject* add_to_hook_dict(PyObject* hook, PyObject* dict);
 // Makes a dict that holds `hook`. Returns the RemovableHandle for the hook and stores the dict in `dict`; both are new
 // references. Throws python_error.
 PyObject* make_hook_dict(PyObject* hook, PyObject** dict);

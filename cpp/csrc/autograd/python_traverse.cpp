@@ -44,7 +44,7 @@ void GraphTraversal::node(const std::shared_ptr<Node>& owned) {
   }
 }
 
-// The Python object's own count on the tensor is no owner that the walk could meet, so it is subtracted. The walk
+// The walk cannot meet the reference that the Python object has on its tensor, so that one is subtracted. The walk
 // enters the tensor only if C++ alone holds the object, because any other holder of the object can reach the tensor
 // too.
 bool GraphTraversal::variable(const Variable& owned) {

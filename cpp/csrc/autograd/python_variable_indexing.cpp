@@ -25,8 +25,11 @@ Py_ssize_t THPVariable_length(PyObject* self) {
   HANDLE_TH_ERRORS
   if (self_has_torch_function(self)) {
     PyObject* answer = handle_torch_function_of_self(self, "__len__", {});
-    const Py_ssize_t length = PyLong_AsSsize_t(answer);
+    PyObject* number = PyNumber_Index(answer);
     Py_DECREF(answer);
+    const Py_ssize_t length = number != nullptr ? PyNumber_AsSsize_t(number, PyExc_OverflowError) : -1;
+    Py_XDECREF(number);
+    TORCH_CHECK_VALUE(length >= 0 || PyErr_Occurred() != nullptr, "__len__() should return >= 0");
     return length;
   }
   const at::Tensor& t = THPVariable_Unpack(self);
@@ -84,7 +87,7 @@ bool is_mask(const at::Tensor& t) {
   return t.scalar_type() == c10::kBool || t.scalar_type() == c10::kByte;
 }
 
-// A mask indexes as many dimensions as it has, any other tensor one.
+// Returns the number of dimensions that an index consumes: a mask consumes as many as it has, any other tensor one.
 int64_t num_indexed_dims(const at::Tensor& index) {
   return is_mask(index) ? index.dim() : 1;
 }
@@ -109,7 +112,7 @@ at::Tensor sequence_to_index(PyObject* obj) {
   return is_mask(values) ? values : at::to(values, c10::kLong);
 }
 
-// The index tensor for a single bool: x[True] adds a dimension of size 1, x[False] one of size 0.
+// Returns the index tensor for a single bool: x[True] adds a dimension of size 1, x[False] one of size 0.
 at::Tensor bool_to_indices(bool value) {
   return at::zeros({value ? 1 : 0}, c10::kLong);
 }
@@ -254,7 +257,7 @@ struct Indexed {
   }
 };
 
-// The tensor that x[index] = value writes.
+// Returns the tensor that x[index] = value writes.
 at::Tensor value_to_tensor(const at::Tensor& self, PyObject* value) {
   if (THPVariable_Check(value)) {
     return THPVariable_Unpack(value);
@@ -279,7 +282,7 @@ at::Tensor slice_prefix_ones(const at::Tensor& src) {
   return drop == 0 ? src : at::view(at::contiguous(src), src.sizes().slice(drop, src.dim() - drop));
 }
 
-// The number of elements that index() and index_put_() process at least; see Note [GIL and kernels].
+// Returns a number of elements that index() and index_put_() process at least; see Note [GIL and kernels].
 int64_t largest_numel(at::TensorList indices) {
   int64_t numel = 0;
   for (const at::Tensor& index : indices) {

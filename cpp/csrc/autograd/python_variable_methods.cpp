@@ -20,6 +20,7 @@
 #include <ATen/TypePromotion.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/functorch/TensorWrapper.h>
+#include <c10/core/Geometry.h>
 
 #include <cmath>
 
@@ -27,63 +28,63 @@ namespace reftorch::torch {
 
 // ---- operators: each slot calls the op of its name
 
-// clang-format off: the layout of these tables would change from version to version
-// Each row has the op, the slot, and the names under which __torch_function__ sees the operator: with the tensor on the
-// left, and with the tensor on the right.
-#define FORALL_BINARY_OPERATORS(_)                                             \
-  _(add, nb_add, "add", "add")                                                 \
-  _(mul, nb_multiply, "mul", "mul")                                            \
-  _(floor_divide, nb_floor_divide, "__floordiv__", "__rfloordiv__")            \
-  _(remainder, nb_remainder, "remainder", "__rmod__")                          \
-  _(matmul, nb_matrix_multiply, "matmul", "__rmatmul__")                       \
-  _(bitwise_and, nb_and, "__and__", "bitwise_and")                             \
-  _(bitwise_or, nb_or, "__or__", "bitwise_or")                                 \
-  _(bitwise_xor, nb_xor, "__xor__", "bitwise_xor")                             \
-  _(bitwise_left_shift, nb_lshift, "__lshift__", "__rlshift__")                \
-  _(bitwise_right_shift, nb_rshift, "__rshift__", "__rrshift__")
-#define FORALL_INPLACE_OPERATORS(_)                                  \
-  _(add_, nb_inplace_add, "add_")                                    \
-  _(sub_, nb_inplace_subtract, "sub_")                               \
-  _(mul_, nb_inplace_multiply, "mul_")                               \
-  _(div_, nb_inplace_true_divide, "div_")                            \
-  _(floor_divide_, nb_inplace_floor_divide, "floor_divide_")         \
-  _(remainder_, nb_inplace_remainder, "remainder_")                  \
-  _(bitwise_and_, nb_inplace_and, "__iand__")                        \
-  _(bitwise_or_, nb_inplace_or, "__ior__")                           \
-  _(bitwise_xor_, nb_inplace_xor, "__ixor__")                        \
-  _(bitwise_left_shift_, nb_inplace_lshift, "__ilshift__")           \
-  _(bitwise_right_shift_, nb_inplace_rshift, "__irshift__")
-#define FORALL_UNARY_OPERATORS(_)             \
-  _(neg, nb_negative, "neg")                  \
-  _(positive, nb_positive, "positive")        \
-  _(abs, nb_absolute, "abs")
+// clang-format off: the layout of this table would change from version to version
+// Each row has the number of operands, the op, the slot, and the names under which __torch_function__ sees the
+// operator: with the tensor on the left, and with the tensor on the right. The slots of the rows with OWN are written
+// below.
+#define FORALL_OPERATORS(_)                                                      \
+  _(BINARY, add, nb_add, "add", "add")                                           \
+  _(BINARY, mul, nb_multiply, "mul", "mul")                                      \
+  _(BINARY, floor_divide, nb_floor_divide, "__floordiv__", "__rfloordiv__")      \
+  _(BINARY, remainder, nb_remainder, "remainder", "__rmod__")                    \
+  _(BINARY, matmul, nb_matrix_multiply, "matmul", "__rmatmul__")                 \
+  _(BINARY, bitwise_and, nb_and, "__and__", "bitwise_and")                       \
+  _(BINARY, bitwise_or, nb_or, "__or__", "bitwise_or")                           \
+  _(BINARY, bitwise_xor, nb_xor, "__xor__", "bitwise_xor")                       \
+  _(BINARY, bitwise_left_shift, nb_lshift, "__lshift__", "__rlshift__")          \
+  _(BINARY, bitwise_right_shift, nb_rshift, "__rshift__", "__rrshift__")         \
+  _(BINARY, add_, nb_inplace_add, "add_")                                        \
+  _(BINARY, sub_, nb_inplace_subtract, "sub_")                                   \
+  _(BINARY, mul_, nb_inplace_multiply, "mul_")                                   \
+  _(BINARY, div_, nb_inplace_true_divide, "div_")                                \
+  _(BINARY, floor_divide_, nb_inplace_floor_divide, "floor_divide_")             \
+  _(BINARY, remainder_, nb_inplace_remainder, "remainder_")                      \
+  _(BINARY, bitwise_and_, nb_inplace_and, "__iand__")                            \
+  _(BINARY, bitwise_or_, nb_inplace_or, "__ior__")                               \
+  _(BINARY, bitwise_xor_, nb_inplace_xor, "__ixor__")                            \
+  _(BINARY, bitwise_left_shift_, nb_inplace_lshift, "__ilshift__")               \
+  _(BINARY, bitwise_right_shift_, nb_inplace_rshift, "__irshift__")              \
+  _(UNARY, neg, nb_negative, "neg")                                              \
+  _(UNARY, positive, nb_positive, "positive")                                    \
+  _(UNARY, abs, nb_absolute, "abs")                                              \
+  _(OWN, bitwise_not, nb_invert)                                                 \
+  _(OWN, sub, nb_subtract)                                                       \
+  _(OWN, true_divide, nb_true_divide)                                            \
+  _(OWN, pow, nb_power)                                                          \
+  _(OWN, pow_, nb_inplace_power)
 // clang-format on
-// The ops of the operators that are written by hand below.
-#define FORALL_OTHER_OPS(_) _(sub) _(rsub) _(true_divide) _(reciprocal) _(pow) _(pow_) _(bitwise_not)
 
 struct Operators {
-#define DECLARE(name, ...) PyObject* name = nullptr;
-  FORALL_BINARY_OPERATORS(DECLARE)
-  FORALL_INPLACE_OPERATORS(DECLARE)
-  FORALL_UNARY_OPERATORS(DECLARE)
-  FORALL_OTHER_OPS(DECLARE)
+#define DECLARE(kind, op, ...) PyObject* op = nullptr;
+  FORALL_OPERATORS(DECLARE)
 #undef DECLARE
+  PyObject *rsub = nullptr, *reciprocal = nullptr;
   PyObject* comparisons[6] = {};
 };
 static Operators operators;
 
+#define DEFINE_UNARY(op, slot, name)                                   \
+  static PyObject* slot(PyObject* self) {                              \
+    return call_operator(operators.op, OperatorNames{name}, &self, 1); \
+  }
+#define DEFINE_OWN(op, slot)
 #define DEFINE_BINARY(op, slot, ...)                                         \
   static PyObject* slot(PyObject* self, PyObject* other) {                   \
     PyObject* args[] = {self, other};                                        \
     return call_operator(operators.op, OperatorNames{__VA_ARGS__}, args, 2); \
   }
-FORALL_BINARY_OPERATORS(DEFINE_BINARY)
-FORALL_INPLACE_OPERATORS(DEFINE_BINARY)
-#define DEFINE_UNARY(op, slot, name)                                   \
-  static PyObject* slot(PyObject* self) {                              \
-    return call_operator(operators.op, OperatorNames{name}, &self, 1); \
-  }
-FORALL_UNARY_OPERATORS(DEFINE_UNARY)
+#define DEFINE_SLOT(kind, ...) DEFINE_##kind(__VA_ARGS__)
+FORALL_OPERATORS(DEFINE_SLOT)
 
 // The error of the operator ~ on floats is Python's TypeError; the op itself would report a missing kernel.
 static PyObject* nb_invert(PyObject* self) {
@@ -168,11 +169,10 @@ void initOperators() {
     }
     return op;
   };
-#define LOOKUP(name, ...) operators.name = lookup(#name);
-  FORALL_BINARY_OPERATORS(LOOKUP)
-  FORALL_INPLACE_OPERATORS(LOOKUP)
-  FORALL_UNARY_OPERATORS(LOOKUP)
-  FORALL_OTHER_OPS(LOOKUP)
+#define LOOK_UP(kind, op, ...) operators.op = lookup(#op);
+  FORALL_OPERATORS(LOOK_UP)
+  operators.rsub = lookup("rsub");
+  operators.reciprocal = lookup("reciprocal");
   for (int i = 0; i < 6; i++) {
     operators.comparisons[i] = lookup(kComparisons[i]);
   }
@@ -188,7 +188,7 @@ static PyObject* scalar_to_python(const c10::Scalar& value) {
   return value.isFloatingPoint() ? PyFloat_FromDouble(value.toDouble()) : PyLong_FromLongLong(value.toLong());
 }
 
-// The value of a tensor with one element. An accelerator may have long work to do before the value is there.
+// Returns the value of a tensor with one element. An accelerator may have long work to do before the value is there.
 static c10::Scalar dispatch_item(const at::Tensor& t) {
   if (t.device().is_cpu()) {
     return t.item();
@@ -207,9 +207,11 @@ static int nb_bool(PyObject* self) {
   HANDLE_TH_ERRORS
   if (self_has_torch_function(self)) {
     PyObject* answer = handle_torch_function_of_self(self, "__bool__", {});
-    const int value = PyObject_IsTrue(answer);
+    const bool is_bool = PyBool_Check(answer), is_true = answer == Py_True;
+    const std::string type = Py_TYPE(answer)->tp_name;
     Py_DECREF(answer);
-    return value;
+    TORCH_CHECK_TYPE(is_bool, "__bool__ should return bool, returned ", type);
+    return is_true;
   }
   const int64_t numel = THPVariable_Unpack(self).numel();
   TORCH_CHECK(numel != 0, "Boolean value of Tensor with no values is ambiguous");
@@ -224,8 +226,8 @@ static c10::Scalar as_python_number(PyObject* self) {
   TORCH_CHECK_VALUE(THPVariable_Unpack(self).numel() == 1,
                     "only one element tensors can be converted to Python scalars");
   if (THPVariable_Unpack(self).requires_grad()) {
-    TORCH_WARN("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n",
-               "Consider using tensor.detach() first.");
+    TORCH_WARN_ONCE("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n",
+                    "Consider using tensor.detach() first.");
   }
   return dispatch_item(THPVariable_Unpack(self));
 }
@@ -394,9 +396,9 @@ static PyObject* make_wrapper_subclass(PyObject*, PyObject* args, PyObject* kwar
   TORCH_CHECK_TYPE(check_has_torch_dispatch(type), type->tp_name, " must define __torch_dispatch__");
   TORCH_CHECK_TYPE(dtype == Py_None || THPDtype_Check(dtype),
                    "_make_wrapper_subclass(): argument 'dtype' must be torch.dtype, not ", Py_TYPE(dtype)->tp_name);
-  TORCH_CHECK_TYPE(PyTuple_Check(size) || PyList_Check(size),
-                   "_make_wrapper_subclass(): argument 'size' must be tuple of ints, not ", Py_TYPE(size)->tp_name);
-  const auto ints = [](PyObject* obj) {
+  const auto ints = [](PyObject* obj, const char* name) {
+    TORCH_CHECK_TYPE(PyTuple_Check(obj) || PyList_Check(obj), "_make_wrapper_subclass(): argument '", name,
+                     "' must be tuple of ints, not ", Py_TYPE(obj)->tp_name);
     return unpack_ints(PySequence_Fast_ITEMS(obj), PySequence_Fast_GET_SIZE(obj));
   };
   const c10::Device where = device == Py_None ? c10::Device(c10::DeviceType::CPU)
@@ -405,12 +407,12 @@ static PyObject* make_wrapper_subclass(PyObject*, PyObject* args, PyObject* kwar
       c10::make_intrusive<c10::TensorImpl>(c10::Storage(0, c10::DataPtr(nullptr, nullptr, nullptr, where)),
                                            at::impl::keys_of(where) | c10::DispatchKey::Autograd,
                                            dtype == Py_None ? at::get_default_dtype() : scalar_type_from_python(dtype));
-  impl->set_sizes_contiguous(ints(size));
-  if (strides != Py_None) {
-    impl->set_sizes_and_strides(ints(size), ints(strides), offset == Py_None ? 0 : unpack_int(offset));
-  } else if (offset != Py_None) {
-    impl->storage_offset_ = unpack_int(offset);
-  }
+  impl->set_sizes_contiguous(ints(size, "size"));
+  const c10::DimVector sizes(impl->sizes());
+  const c10::DimVector steps = strides == Py_None ? c10::DimVector(impl->strides()) : ints(strides, "strides");
+  const int64_t first = offset == Py_None ? 0 : unpack_int(offset);
+  c10::check_geometry(sizes, steps, first, impl->itemsize());
+  impl->set_sizes_and_strides(sizes, steps, first);
   PyObject* result = THPVariable_NewWithVar(type, at::Tensor(std::move(impl)));
   if (result != nullptr && requires_grad) {
     const DisableTorchFunction no_overrides; // the object is not complete yet
@@ -585,16 +587,9 @@ void append_variable_slots(std::vector<PyType_Slot>& slots) {
     properties.push_back(overridable(*def));
   }
   properties.push_back({});
-#define ADD_SLOT(op, slot, ...) slots.push_back({Py_##slot, reinterpret_cast<void*>(slot)});
-  FORALL_BINARY_OPERATORS(ADD_SLOT)
-  FORALL_INPLACE_OPERATORS(ADD_SLOT)
-  FORALL_UNARY_OPERATORS(ADD_SLOT)
+#define ADD_SLOT(kind, op, slot, ...) slots.push_back({Py_##slot, reinterpret_cast<void*>(slot)});
+  FORALL_OPERATORS(ADD_SLOT)
   const PyType_Slot more[] = {
-      {Py_nb_power, reinterpret_cast<void*>(nb_power)},
-      {Py_nb_inplace_power, reinterpret_cast<void*>(nb_inplace_power)},
-      {Py_nb_subtract, reinterpret_cast<void*>(nb_subtract)},
-      {Py_nb_invert, reinterpret_cast<void*>(nb_invert)},
-      {Py_nb_true_divide, reinterpret_cast<void*>(nb_true_divide)},
       {Py_nb_bool, reinterpret_cast<void*>(nb_bool)},
       {Py_nb_float, reinterpret_cast<void*>(nb_float)},
       {Py_nb_int, reinterpret_cast<void*>(nb_int)},

@@ -94,8 +94,7 @@ static int set_grad_dtype(PyObject* self, PyObject* value, void*) {
               "grad_dtype must be a torch.dtype or None, but got ",
               value != nullptr ? Py_TYPE(value)->tp_name : "a deletion");
   TORCH_CHECK(impl::is_leaf(var), "grad_dtype can only be set on leaf tensors.");
-  const at::ScalarType dtype =
-      value == Py_None ? at::ScalarType::Undefined : reinterpret_cast<THPDtype*>(value)->scalar_type;
+  const at::ScalarType dtype = value == Py_None ? at::ScalarType::Undefined : scalar_type_from_python(value);
   const autograd::AutogradMeta* meta = impl::get_autograd_meta(var);
   if (dtype != at::ScalarType::Undefined && meta != nullptr && meta->grad().defined()) {
     TORCH_CHECK(meta->grad().scalar_type() == dtype, "Cannot set grad_dtype to '", dtype,

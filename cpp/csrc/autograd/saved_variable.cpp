@@ -63,22 +63,28 @@ void SavedVariable::save_metadata(SavedVariableHooks& hooks, const Variable& var
   }
 }
 
+// The hooks are stored only after the pack hook has returned. If the hook raises an error, this object is as it was.
 void SavedVariable::set_hooks_and_pack_data(std::shared_ptr<SavedVariableHooks> hooks, const Variable& data) {
-  hooks_ = std::move(hooks);
   const c10::NoGradGuard no_grad;
   const uint32_t version = impl::version(data);
-  hooks_->call_pack_hook(saved_original_ ? impl::tensor_data(data) : data);
+  hooks->call_pack_hook(saved_original_ ? impl::tensor_data(data) : data);
   TORCH_CHECK(
       version == impl::version(data),
       "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
       "be modified by in-place operations as this can lead to unexpected side-effects. Hint: change a clone().");
+  check_no_hooks(); // the pack hook itself may have registered hooks
+  hooks_ = std::move(hooks);
 }
 
-void SavedVariable::register_hooks(std::shared_ptr<SavedVariableHooks> hooks) {
+void SavedVariable::check_no_hooks() const {
   TORCH_CHECK(
       hooks_ == nullptr,
       "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
       "is allowed at a time.");
+}
+
+void SavedVariable::register_hooks(std::shared_ptr<SavedVariableHooks> hooks) {
+  check_no_hooks();
   TORCH_CHECK(was_saved_, "Calling register_hooks on a saved tensor with value None is forbidden");
   TORCH_CHECK(
       data_.defined(),
@@ -89,8 +95,9 @@ void SavedVariable::register_hooks(std::shared_ptr<SavedVariableHooks> hooks) {
   if (saved_original_) { // for an output the metadata was saved by the constructor
     save_metadata(*hooks, data_, /*is_output=*/false);
   }
-  const Variable data = std::move(data_);
+  const Variable data = data_; // the pack hook may free what is saved
   set_hooks_and_pack_data(std::move(hooks), data);
+  data_.reset();
 }
 
 SavedVariable SavedVariable::release() {

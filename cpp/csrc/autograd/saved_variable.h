@@ -51,6 +51,7 @@ class TORCH_API SavedVariable final {
   void save_metadata(SavedVariableHooks& hooks, const Variable& variable, bool is_output);
   void set_hooks_and_pack_data(std::shared_ptr<SavedVariableHooks> hooks, const Variable& data);
   void check_version(const std::shared_ptr<Node>& grad_fn) const;
+  void check_no_hooks() const;
 
   Variable data_;
   std::shared_ptr<SavedVariableHooks> hooks_;

@@ -1,11 +1,16 @@
 // Mirrors: torch/csrc/cuda/Module.cpp, torch/csrc/cuda/Stream.cpp
 //
 // The functions that reftorch/cuda calls; csrc/python_stream.cpp binds streams and events. Functions that wait for a
-// device release the GIL. Left out: graphs, NVTX, IPC, snapshots of memory.
+// device release the GIL. python_memory.cpp has the functions for memory. Left
+// out: graphs, NVTX, IPC.
 #include <csrc/cuda/python_cuda.h>
+
+#include <csrc/cuda/python_memory.h>
+#include <csrc/python_dtype.h>
 
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
+#include <ATen/cuda/Sleep.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -33,7 +38,7 @@ void poison_fork() {
 }
 
 CUDAStream stream_from(int64_t id, int64_t device_index) {
-  const c10::Device device(c10::DeviceType::CUDA, static_cast<DeviceIndex>(device_index));
+  const c10::Device device(c10::DeviceType::CUDA, checked_device_index(device_index));
   return CUDAStream(c10::Stream(c10::Stream::UNSAFE, device, id));
 }
 
@@ -41,25 +46,8 @@ py::tuple pack(const CUDAStream& stream) {
   return py::make_tuple(stream.id(), int(stream.device_index()), int(c10::DeviceType::CUDA));
 }
 
-py::dict memory_stats(int device) {
-  const auto stats = c10::cuda::CUDACachingAllocator::get()->getDeviceStats(static_cast<DeviceIndex>(device));
-  py::dict result;
-  result["allocated_bytes.all.current"] = stats.allocated_bytes;
-  result["allocated_bytes.all.peak"] = stats.peak_allocated_bytes;
-  result["reserved_bytes.all.current"] = stats.reserved_bytes;
-  result["reserved_bytes.all.peak"] = stats.peak_reserved_bytes;
-  return result;
-}
-
-py::tuple memory_info(int device) {
-  const c10::cuda::CUDAGuard guard(static_cast<DeviceIndex>(device));
-  size_t free_bytes = 0, total = 0;
-  C10_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
-  return py::make_tuple(free_bytes, total);
-}
-
-py::dict device_properties(int device) {
-  const cudaDeviceProp& p = at::cuda::getDeviceProperties(static_cast<DeviceIndex>(device));
+py::dict device_properties(int64_t device) {
+  const cudaDeviceProp& p = at::cuda::getDeviceProperties(checked_device_index(device));
   py::dict result;
   result["name"] = p.name;
   result["major"] = p.major;
@@ -72,18 +60,18 @@ py::dict device_properties(int device) {
 }
 
 void init_streams(py::module_& m) {
-  m.def("_cuda_getStreamHandle", [](int64_t stream_id, int device) {
+  m.def("_cuda_getStreamHandle", [](int64_t stream_id, int64_t device) {
     return reinterpret_cast<uintptr_t>(stream_from(stream_id, device).stream());
   });
   m.def("_cuda_getCurrentStream",
-        [](int device) { return pack(c10::cuda::getCurrentCUDAStream(static_cast<DeviceIndex>(device))); });
+        [](int64_t device) { return pack(c10::cuda::getCurrentCUDAStream(checked_device_index(device))); });
   m.def("_cuda_getDefaultStream",
-        [](int device) { return pack(c10::cuda::getDefaultCUDAStream(static_cast<DeviceIndex>(device))); });
+        [](int64_t device) { return pack(c10::cuda::getDefaultCUDAStream(checked_device_index(device))); });
   m.def("_cuda_getStreamFromPool",
-        [](int device) { return pack(c10::cuda::getStreamFromPool(static_cast<DeviceIndex>(device))); });
+        [](int64_t device) { return pack(c10::cuda::getStreamFromPool(checked_device_index(device))); });
   // Makes the stream the current one of its device, and the device the current one.
-  m.def("_cuda_setStream", [](int64_t stream_id, int device) {
-    c10::cuda::set_device(static_cast<DeviceIndex>(device));
+  m.def("_cuda_setStream", [](int64_t stream_id, int64_t device) {
+    c10::cuda::set_device(checked_device_index(device));
     c10::cuda::setCurrentCUDAStream(stream_from(stream_id, device));
   });
 }
@@ -107,16 +95,21 @@ void initCuda(PyObject* module) {
   m.attr("_cuda_is_simulated") = false;
   m.def("_cuda_getCompiledVersion", [] { return CUDART_VERSION; });
 #endif
-  m.def("_cuda_setDevice", [](int device) { c10::cuda::set_device(static_cast<DeviceIndex>(device)); });
+  m.def("_cuda_setDevice", [](int64_t device) { c10::cuda::set_device(checked_device_index(device)); });
   m.def("_cuda_getDevice", [] { return int(c10::cuda::current_device()); });
   m.def("_cuda_exchangeDevice",
-        [](int device) { return int(c10::cuda::exchange_device(static_cast<DeviceIndex>(device))); });
-  m.def("_cuda_canDeviceAccessPeer", [](int device, int peer) {
+        [](int64_t device) { return int(c10::cuda::exchange_device(checked_device_index(device))); });
+  m.def("_cuda_canDeviceAccessPeer", [](int64_t device, int64_t peer) {
     int can = 0;
-    C10_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, device, peer));
+    C10_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, checked_device_index(device), checked_device_index(peer)));
     return can != 0;
   });
   m.def("_cuda_synchronize", [] { c10::cuda::device_synchronize(); }, no_gil());
+  m.def("_cuda_set_sync_debug_mode",
+        [](int mode) { c10::cuda::set_sync_debug_mode(static_cast<c10::cuda::SyncDebugMode>(mode)); });
+  m.def("_cuda_get_sync_debug_mode", [] { return static_cast<int>(c10::cuda::sync_debug_mode()); });
+  m.def("_cuda_sleep", [](int64_t cycles) { at::cuda::sleep(cycles); }, no_gil());
+  m.def("_cuda_getErrorString", [](int error) { return cudaGetErrorString(static_cast<cudaError_t>(error)); });
   m.def("_cuda_getDeviceProperties", &device_properties);
   m.def(
       "_cuda_emptyCache",
@@ -125,13 +118,10 @@ void initCuda(PyObject* module) {
         c10::cuda::CachingHostAllocator_emptyCache();
       },
       no_gil());
-  m.def("_cuda_memoryStats", &memory_stats);
-  m.def("_cuda_resetPeakMemoryStats",
-        [](int device) { c10::cuda::CUDACachingAllocator::get()->resetPeakStats(static_cast<DeviceIndex>(device)); });
-  m.def("_cuda_memGetInfo", &memory_info);
   m.def("_cuda_getDefaultGenerator",
-        [](int device) { return at::cuda::detail::getDefaultCUDAGenerator(static_cast<DeviceIndex>(device)); });
+        [](int64_t device) { return at::cuda::detail::getDefaultCUDAGenerator(checked_device_index(device)); });
   init_streams(m);
+  initCudaMemory(m);
 }
 
 } // namespace reftorch::torch

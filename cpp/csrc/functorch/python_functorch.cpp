@@ -31,12 +31,12 @@ py::handle rule_for(const at::OperatorEntry& entry) {
   if (rules->size() <= entry.index) {
     rules->resize(entry.index + 1, nullptr);
   }
-  PyObject*& rule = (*rules)[entry.index];
-  if (rule == nullptr) {
+  if ((*rules)[entry.index] == nullptr) {
     TORCH_INTERNAL_ASSERT(rule_resolver != nullptr, "vmap: there are no batching rules");
-    rule = steal(PyObject_CallFunction(rule_resolver, "s", entry.schema.operator_name().c_str())).release().ptr();
+    py::object rule = steal(PyObject_CallFunction(rule_resolver, "s", entry.schema.operator_name().c_str()));
+    (*rules)[entry.index] = rule.release().ptr(); // the resolver may have called ops, and moved the vector
   }
-  return rule;
+  return (*rules)[entry.index];
 }
 
 py::object dim_object(const std::optional<int64_t>& dim) {

@@ -112,15 +112,15 @@ static void init_keys(py::module_& m) {
   py::class_<DispatchKeySet>(m, "DispatchKeySet")
       .def(py::init<DispatchKey>())
       .def(py::init([](const std::string& name) { return DispatchKeySet(parseDispatchKey(name)); }))
-      .def("raw_repr", &DispatchKeySet::raw_repr)
+      .def("raw_repr", [](DispatchKeySet self) { return self.raw_repr(); })
       .def("add", [](DispatchKeySet self, DispatchKey key) { return self | key; })
       .def("remove", [](DispatchKeySet self, DispatchKey key) { return self - key; })
-      .def("__or__", &DispatchKeySet::operator|)
-      .def("__sub__", &DispatchKeySet::operator-)
-      .def("__and__", &DispatchKeySet::operator&)
-      .def("__eq__", &DispatchKeySet::operator==)
-      .def("has", &DispatchKeySet::has)
-      .def("highestPriorityTypeId", &DispatchKeySet::highestPriorityTypeId)
+      .def("__or__", [](DispatchKeySet self, DispatchKeySet other) { return self | other; })
+      .def("__sub__", [](DispatchKeySet self, DispatchKeySet other) { return self - other; })
+      .def("__and__", [](DispatchKeySet self, DispatchKeySet other) { return self & other; })
+      .def("__eq__", [](DispatchKeySet self, DispatchKeySet other) { return self == other; })
+      .def("has", [](DispatchKeySet self, DispatchKey key) { return self.has(key); })
+      .def("highestPriorityTypeId", [](DispatchKeySet self) { return self.highestPriorityTypeId(); })
       .def("__repr__", &to_string);
   m.def("_dispatch_key_name", [](DispatchKey key) { return std::string(toString(key)); });
   m.def("_dispatch_key_parse", &parseDispatchKey);

@@ -19,7 +19,9 @@
 #include <csrc/python_torch_dispatch.h>
 #include <csrc/utils/object_ptr.h>
 #include <csrc/utils/pybind.h>
+#include <csrc/utils/python_context_manager.h>
 #include <csrc/utils/python_dispatch.h>
+#include <csrc/utils/python_recursion.h>
 
 #include <functional>
 #include <map>
@@ -166,30 +168,29 @@ class PythonLibrary final {
 
 // ---- guards as context managers
 
-enum class GuardKind : uint8_t { Include, Exclude };
+using KeysMember = DispatchKeySet c10::impl::LocalDispatchKeySet::*;
+constexpr KeysMember kIncluded = &c10::impl::LocalDispatchKeySet::included_;
+constexpr KeysMember kExcluded = &c10::impl::LocalDispatchKeySet::excluded_;
 
-// Includes or excludes keys from __enter__ to __exit__.
-class KeyGuard final {
+// Adds keys to the thread's included or excluded keys.
+class LocalKeysGuard final {
  public:
-  KeyGuard(GuardKind kind, DispatchKeySet keys) : kind_(kind), keys_(keys) {}
-  void enter() {
-    c10::impl::LocalDispatchKeySet& local = c10::impl::tls_local_dispatch_key_set;
-    saved_.push_back(local);
-    DispatchKeySet& changed = kind_ == GuardKind::Include ? local.included_ : local.excluded_;
-    changed = changed | keys_;
+  LocalKeysGuard(KeysMember member, DispatchKeySet keys)
+      : member_(member), saved_(c10::impl::tls_local_dispatch_key_set.*member) {
+    c10::impl::tls_local_dispatch_key_set.*member = saved_ | keys;
   }
-  void exit() {
-    c10::impl::LocalDispatchKeySet& local = c10::impl::tls_local_dispatch_key_set;
-    (kind_ == GuardKind::Include ? local.included_ : local.excluded_) =
-        kind_ == GuardKind::Include ? saved_.back().included_ : saved_.back().excluded_;
-    saved_.pop_back();
+  ~LocalKeysGuard() {
+    c10::impl::tls_local_dispatch_key_set.*member_ = saved_;
   }
+  LocalKeysGuard(const LocalKeysGuard&) = delete;
+  LocalKeysGuard& operator=(const LocalKeysGuard&) = delete;
 
  private:
-  GuardKind kind_;
-  DispatchKeySet keys_;
-  std::vector<c10::impl::LocalDispatchKeySet> saved_;
+  KeysMember member_;
+  DispatchKeySet saved_;
 };
+
+using KeyGuard = py_context_manager<LocalKeysGuard, KeysMember, DispatchKeySet>;
 
 void bind_guards(py::module_& m) {
   m.attr("_after_autograd_keyset") = py::cast(c10::keys_below(DispatchKey::Autograd));
@@ -200,15 +201,12 @@ void bind_guards(py::module_& m) {
         [](DispatchKey k) { return c10::impl::tls_local_dispatch_key_set.included_.has(k); });
   m.def("_dispatch_tls_local_include_set", [] { return c10::impl::tls_local_dispatch_key_set.included_; });
   m.def("_dispatch_tls_local_exclude_set", [] { return c10::impl::tls_local_dispatch_key_set.excluded_; });
-  py::class_<KeyGuard>(m, "_KeyGuard", "Includes or excludes dispatch keys inside a with block.")
-      .def("__enter__", &KeyGuard::enter)
-      .def("__exit__", [](KeyGuard& self, const py::args&) { self.exit(); });
-  m.def("_ExcludeDispatchKeyGuard", [](DispatchKeySet keys) { return KeyGuard(GuardKind::Exclude, keys); });
-  m.def("_IncludeDispatchKeyGuard", [](DispatchKey key) { return KeyGuard(GuardKind::Include, key); });
-  m.def("_AutoDispatchBelowAutograd", [] { return KeyGuard(GuardKind::Exclude, c10::autograd_dispatch_keyset); });
-  m.def("_AutoDispatchBelowADInplaceOrView",
-        [] { return KeyGuard(GuardKind::Exclude, c10::autograd_dispatch_keyset); });
-  m.def("_DisableTorchDispatch", [] { return KeyGuard(GuardKind::Exclude, DispatchKey::Python); });
+  bind_context_manager<KeyGuard>(m, "_KeyGuard", "Includes or excludes dispatch keys inside a with block.");
+  m.def("_ExcludeDispatchKeyGuard", [](DispatchKeySet keys) { return KeyGuard(kExcluded, keys); });
+  m.def("_IncludeDispatchKeyGuard", [](DispatchKey key) { return KeyGuard(kIncluded, key); });
+  m.def("_AutoDispatchBelowAutograd", [] { return KeyGuard(kExcluded, c10::autograd_dispatch_keyset); });
+  m.def("_AutoDispatchBelowADInplaceOrView", [] { return KeyGuard(kExcluded, c10::autograd_dispatch_keyset); });
+  m.def("_DisableTorchDispatch", [] { return KeyGuard(kExcluded, DispatchKey::Python); });
 }
 
 void bind_libraries(py::module_& m) {
@@ -222,7 +220,7 @@ void bind_libraries(py::module_& m) {
       .def("impl", &PythonLibrary::impl, py::arg("name"), py::arg("dispatch"), py::arg("func"),
            py::arg("with_keyset") = false)
       .def("fallback", &PythonLibrary::fallback, py::arg("dispatch"), py::arg("func"), py::arg("with_keyset") = false)
-      .def("reset", &PythonLibrary::reset);
+      .def("reset", [](PythonLibrary& self) { self.reset(); });
   m.def("_dispatch_library",
         [](std::string kind, std::string ns, const std::string& dispatch_key, std::string file, int line) {
           return std::make_unique<PythonLibrary>(std::move(kind), std::move(ns), dispatch_key, std::move(file), line);
@@ -256,6 +254,7 @@ void bind_questions(py::module_& m) {
   m.def("_any_requires_grad", [](const py::args& args) {
     std::function<bool(py::handle)> requires_grad = [&](py::handle arg) {
       if (PyTuple_Check(arg.ptr()) || PyList_Check(arg.ptr())) {
+        const RecursiveCall recursive_call(" while tensors are looked for in nested arguments");
         for (py::handle item : arg) {
           if (requires_grad(item)) {
             return true;

@@ -5,6 +5,16 @@
 
 namespace reftorch::torch {
 
+std::string library_name() {
+  PyObject* library = PyImport_AddModule("reftorch"); // borrowed
+  PyObject* name = library != nullptr ? PyObject_GetAttrString(library, "__name__") : nullptr;
+  const char* text = name != nullptr && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+  std::string found = text != nullptr ? text : "reftorch";
+  Py_XDECREF(name);
+  PyErr_Clear();
+  return found;
+}
+
 bool is_defined_by_torch(PyObject* obj) {
   PyObject* module = PyObject_GetAttrString(obj, "__module__");
   const char* text = module != nullptr && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : nullptr;
@@ -12,7 +22,7 @@ bool is_defined_by_torch(PyObject* obj) {
   const bool found = name == "torch" || name.substr(0, 6) == "torch.";
   Py_XDECREF(module);
   PyErr_Clear(); // an object may have no __module__
-  return found;
+  return found && library_name() != "torch";
 }
 
 std::string other_library_hint(PyObject* obj) {

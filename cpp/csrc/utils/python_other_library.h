@@ -11,6 +11,9 @@
 
 namespace reftorch::torch {
 
+// Returns the name by which the program knows this library: "torch" under `python -m reftorch`.
+std::string library_name();
+
 // Returns whether `obj`, a class or an attribute of a class, was defined by PyTorch's package `torch`.
 bool is_defined_by_torch(PyObject* obj);
 

@@ -10,13 +10,16 @@
 #include <csrc/python_torch_function.h>
 #include <csrc/utils/python_arg_parser.h>
 #include <csrc/utils/python_other_library.h>
+#include <csrc/utils/python_recursion.h>
 
 #include <ATen/Dispatch.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
+#include <ATen/HostData.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/core/PythonFallbackKernel.h>
 #include <ATen/functorch/DynamicLayer.h>
+#include <c10/util/Load.h>
 
 #include <cmath>
 #include <cstring>
@@ -100,6 +103,7 @@ c10::ScalarType infer_scalar_type(PyObject* data, GilYield& gil) {
     return value.isFloatingPoint() ? at::get_default_dtype() : value.type();
   }
   c10::ScalarType result = c10::ScalarType::Undefined;
+  const RecursiveCall recursive_call(" while a tensor is made of nested sequences");
   PyObject* fast = PySequence_Fast(data, "not a sequence");
   if (fast == nullptr) {
     throw_python_error();
@@ -157,8 +161,11 @@ void store(char* data, PyObject* obj) {
   *reinterpret_cast<T*>(data) = value.wrapped_to<T>();
 }
 
-void store_scalar(char* data, c10::ScalarType type, PyObject* obj) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(type, "tensor", [&] { store<scalar_t>(data, obj); });
+void store_scalar(char* data, c10::ScalarType dtype, PyObject* obj) {
+  at::dispatch<at::AllTypesAndBool>(dtype, "tensor", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    store<scalar_t>(data, obj);
+  });
 }
 
 // Writes level `dim` of nested data. Throws a ValueError if the nesting is ragged.
@@ -231,8 +238,9 @@ at::Tensor new_from_data(PyObject* data, c10::ScalarType dtype) {
     return copy_of(take_tensor(shared), dtype);
   }
   if (PyList_Check(data) && PyList_GET_SIZE(data) > 0 && is_numpy_array(PyList_GET_ITEM(data, 0))) {
-    TORCH_WARN("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the ",
-               "list to a single numpy.ndarray with numpy.array() before converting to a tensor.");
+    TORCH_WARN_ONCE(
+        "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the ",
+        "list to a single numpy.ndarray with numpy.array() before converting to a tensor.");
   }
   GilYield gil; // see Note [GIL and kernels]
   const c10::DimVector sizes = compute_sizes(data);
@@ -241,7 +249,7 @@ at::Tensor new_from_data(PyObject* data, c10::ScalarType dtype) {
   }
   at::Tensor t = at::detail::empty_generic(sizes, dtype);
   if (t.numel() > 0) {
-    recursive_store(static_cast<char*>(t.data_ptr()), sizes, 0, dtype, data, gil);
+    recursive_store(static_cast<char*>(at::host_data(t, "tensor")), sizes, 0, dtype, data, gil);
   }
   return t;
 }
@@ -261,12 +269,12 @@ at::Tensor tensor_from_data(PyObject* data, c10::ScalarType dtype) {
 PyObject* tolist_level(const at::Tensor& t, const char* data, int64_t dim, GilYield& gil) {
   if (dim == t.dim()) {
     gil.step();
-    return AT_DISPATCH_ALL_TYPES_AND_BOOL(t.scalar_type(), "tolist", [&]() -> PyObject* {
+    return at::dispatch<at::AllTypesAndBool>(t.scalar_type(), "tolist", [&](auto type) -> PyObject* {
+      using scalar_t = typename decltype(type)::type;
+      const auto value = c10::load<scalar_t>(data);
       if constexpr (std::is_same_v<scalar_t, bool>) {
-        return PyBool_FromLong(*data != 0); // a view of other bytes holds values that C++ does not allow in a bool
-      }
-      const scalar_t value = *reinterpret_cast<const scalar_t*>(data);
-      if constexpr (std::is_integral_v<scalar_t>) {
+        return PyBool_FromLong(value);
+      } else if constexpr (std::is_integral_v<scalar_t>) {
         return PyLong_FromLongLong(value);
       } else {
         return PyFloat_FromDouble(static_cast<double>(value));
@@ -308,7 +316,7 @@ PyObject* THPVariable_tolist(PyObject* self, PyObject*) {
     t = at::clone(at::detach(t)); // the loop lets other threads run, and one may resize the tensor
   }
   GilYield gil;
-  return tolist_level(t, static_cast<const char*>(t.data_ptr()), 0, gil);
+  return tolist_level(t, static_cast<const char*>(at::host_data(t, "tolist")), 0, gil);
   END_HANDLE_TH_ERRORS
 }
 

@@ -14,6 +14,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
+#include <ATen/HostData.h>
 #include <ATen/functorch/TensorWrapper.h>
 #include <c10/core/Geometry.h>
 #include <c10/core/GradMode.h>
@@ -106,8 +107,8 @@ PyObject* tensor_from_numpy(PyObject* module, PyObject* obj) {
   // torch.tensor passes no module. It copies the elements at once, so it needs no warning.
   const bool writeable = (array->flags & numpy::NPY_ARRAY_WRITEABLE_) != 0;
   if (module != nullptr && !writeable) {
-    TORCH_WARN("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. ",
-               "Writing to this tensor would change the array's memory.");
+    TORCH_WARN_ONCE("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. ",
+                    "Writing to this tensor would change the array's memory.");
   }
   return tensor_on(array->data, obj, sizes, strides, dtype);
   END_HANDLE_TH_ERRORS
@@ -143,8 +144,8 @@ PyObject* tensor_frombuffer(PyObject*, PyObject* args) {
   Py_buffer view;
   if (PyObject_GetBuffer(buffer, &view, PyBUF_WRITABLE) < 0) {
     PyErr_Clear();
-    TORCH_WARN("The given buffer is not writable, and PyTorch does not support non-writable tensors. Writing to ",
-               "this tensor would change the buffer's memory.");
+    TORCH_WARN_ONCE("The given buffer is not writable, and PyTorch does not support non-writable tensors. Writing to ",
+                    "this tensor would change the buffer's memory.");
     if (PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE) < 0) {
       return nullptr;
     }
@@ -186,7 +187,7 @@ PyObject* THPVariable_numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
   for (int64_t stride : t.strides()) {
     strides.push_back(stride * itemsize);
   }
-  const void* data = t.storage().mutable_data() == nullptr ? nullptr : t.data_ptr();
+  const void* data = t.storage().mutable_data() == nullptr ? nullptr : at::host_data(t, "numpy");
   // The base of the array is the tensor, which keeps the storage alive. From now on the storage must not move its
   // memory.
   t.storage().storage_impl_->resizable_ = false;

@@ -16,7 +16,7 @@ _fn = _C._VariableFunctions
 
 def _with_offsets(index: Any, size: int, length: int) -> Any:
     """Turn indices within each example into indices into the concatenation of all examples."""
-    starts = _fn.arange(size, dtype=index.dtype).unsqueeze(1) * length
+    starts = _fn.arange(size, dtype=index.dtype, device=index.device).unsqueeze(1) * length
     return (index.remainder(length) + starts).reshape(-1) if length else index.reshape(-1)
 
 

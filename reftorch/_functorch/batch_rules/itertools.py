@@ -24,7 +24,7 @@ def block_diag(op: Op, args: list[Any], batched: list[Any], size: int) -> Any:
     result = matrices[0].new_zeros((size, rows, cols))
     row = col = 0
     for m in matrices:
-        pads = _fn.zeros((size, rows, cols), dtype=m.dtype)
+        pads = m.new_zeros((size, rows, cols))
         place = pads[:, row : row + m.size(1), col : col + m.size(2)]
         place.copy_(m)
         result = result + pads

@@ -45,7 +45,7 @@ class _Places:
         places = [i for i, index in enumerate(indices) if index is not None]
         given = aligned([indices[i] for i in places], [batched[i] for i in places])
         self.index_rank = max(logical_rank(v, batched[i]) for v, i in zip(given, places, strict=True))
-        examples = _fn.arange(size).reshape(size, *[1] * self.index_rank)
+        examples = _fn.arange(size, device=given[0].device).reshape(size, *[1] * self.index_rank)
         self.indices: list[Any] = [examples, *indices]
         for i, value in zip(places, given, strict=True):
             self.indices[i + 1] = value

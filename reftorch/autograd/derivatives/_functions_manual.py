@@ -67,9 +67,29 @@ def reduced_count(sizes: Sequence[int], dim: int | Sequence[int] | None) -> int:
     return math.prod(sizes[d] for d in reduced_dims(dim, len(sizes)))
 
 
+def hides_values(tensor: Any) -> bool:
+    """Return whether a formula cannot read the elements: under vmap, and on meta, where there are none."""
+    return _C._functorch.is_batched(tensor) or tensor.is_meta
+
+
 def may_have_zero(tensor: Any) -> bool:
-    """Return whether there may be a zero. Under vmap the values cannot be read, and True is always correct."""
-    return _C._functorch.is_batched(tensor) or (tensor == 0).any().item()
+    """Return whether there may be a zero. True is always correct, and is the answer where elements cannot be read."""
+    return hides_values(tensor) or (tensor == 0).any().item()
+
+
+def products_before(x: Any, dim: int) -> Any:
+    """Return x_0 x_1 ... x_(i-1) at each i."""
+    first = _fn.ones_like(x.narrow(dim, 0, 1))
+    return _fn.cat([first, x.narrow(dim, 0, x.size(dim) - 1)], dim).cumprod(dim)
+
+
+def products_of_others(x: Any, dim: int) -> Any:
+    """Return for each element the product of the other elements along ``dim``. A division by the element might be
+    0 / 0; the products of the elements before and after it take memory for no more than a few copies of x.
+    """
+    if x.size(dim) == 0:
+        return x
+    return products_before(x, dim) * products_before(x.flip(dim), dim).flip(dim)
 
 
 def share_equally(grad: Any, self: Any, result: Any, dim: Any = None, keepdim: bool = False) -> Any:
@@ -78,6 +98,15 @@ def share_equally(grad: Any, self: Any, result: Any, dim: Any = None, keepdim: b
     is_extremum = (self == result).logical_or(self.isnan())
     count = is_extremum.sum(reduced_dims(dim, self.dim()), keepdim=True)
     return _fn.where(is_extremum, grad / count, 0.0)
+
+
+def quotient(numerator: Any, denominator: Any) -> Any:
+    """Return numerator / denominator, and 0 where the denominator is 0.
+
+    There the divisor is 1, and not a 0 whose quotient is discarded: the derivative of a discarded 0 / 0 is NaN.
+    """
+    is_zero = denominator == 0
+    return _fn.where(is_zero, 0.0, numerator / _fn.where(is_zero, 1.0, denominator))
 
 
 # --- norms ------------------------------------------------------------------------------------------------------------
@@ -92,8 +121,9 @@ def norm_backward(grad: Any, self: Any, p: float | None, result: Any, dim: Any =
     if p == 1:
         return grad * self.sign()
     if p == 2:
-        return grad * _fn.where(result == 0, 0.0, self / result)
+        return grad * quotient(self, result)
     if math.isinf(p):
         return self.sign() * share_equally(grad, self.abs(), result, dim, keepdim=True)
-    power = _fn.where(self == 0, 0.0, self * self.abs().pow(p - 2))
-    return power * _fn.where(result == 0, 0.0, grad / result.pow(p - 1))
+    is_zero, no_length = self == 0, result == 0
+    power = _fn.where(is_zero, 0.0, self * _fn.where(is_zero, 1.0, self.abs()).pow(p - 2))
+    return power * _fn.where(no_length, 0.0, grad / _fn.where(no_length, 1.0, result).pow(p - 1))

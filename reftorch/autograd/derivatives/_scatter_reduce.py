@@ -14,7 +14,7 @@ three helpers, and both ops share the formulas, which use these helpers:
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from reftorch import _C
+from reftorch.autograd.derivatives._functions_manual import hides_values
 
 
 class Moves(NamedTuple):
@@ -57,7 +57,7 @@ def _product(grad: Any, self: Any, src: Any, result: Any, moves: Moves, include_
     only_zero = zero.logical_and(zeros_at_place == 1)
     without_it = moves.fetch(grad * moves.reduce(self, src.masked_fill(only_zero, 1)))
     grad_src = without_it.where(only_zero, moves.fetch(grad * result) / src.masked_fill(zero, 1))
-    if grad_src.requires_grad and not _C._functorch.is_batched(self) and (zeros_at_place > 1).any().item():
+    if grad_src.requires_grad and not hides_values(self) and (zeros_at_place > 1).any().item():
         grad_src.register_hook(_refuse)
     return grad_self, grad_src
 

@@ -12,7 +12,13 @@ from typing import Any
 from reftorch import _C
 from reftorch._type_info import finfo
 from reftorch.autograd.derivatives import derivative
-from reftorch.autograd.derivatives._functions_manual import diagonal_matrix, is_vector_rhs, solve_triangular
+from reftorch.autograd.derivatives._functions_manual import (
+    diagonal_matrix,
+    hides_values,
+    is_vector_rhs,
+    products_of_others,
+    solve_triangular,
+)
 
 _fn = _C._VariableFunctions
 _linalg = _C._linalg
@@ -115,9 +121,7 @@ derivative("lu_unpack", output_differentiability=[False, True, True], LU_data=_l
 def _cofactors(A: Any) -> Any:
     """Return d det(A) / dA without a division by zero: det(U) det(V) U diag(the product of the other s) V^T."""
     U, S, Vh = _linalg.linalg_svd(A)
-    n = S.shape[-1]
-    others = S.unsqueeze(-2).expand(*S.shape, n)
-    others = _fn.where(_fn.eye(n, dtype=_C.bool), 1.0, others).prod(-1)
+    others = products_of_others(S, -1)
     sign = (_linalg.linalg_det(U) * _linalg.linalg_det(Vh))[..., None, None]
     return sign * (U * others.unsqueeze(-2)) @ Vh
 
@@ -131,7 +135,7 @@ def _nearly_singular(A: Any, det: Any) -> Any:
 @derivative("_linalg_det", inputs=["A"], output_differentiability=[True, False, False])
 def _linalg_det(grad, A, LU, pivots, result):
     singular = _nearly_singular(A, result.detach())
-    if _C._functorch.is_batched(A) or singular.all():
+    if hides_values(A) or singular.all():
         return (grad[..., None, None] * _cofactors(A),)
     diagonal = diagonal_matrix((grad * result).unsqueeze(-1).expand(A.shape[:-1]))
     if not singular.any():

@@ -9,7 +9,7 @@ from typing import Any
 
 from reftorch import _C
 from reftorch.autograd.derivatives import derivative
-from reftorch.autograd.derivatives._functions_manual import may_have_zero
+from reftorch.autograd.derivatives._functions_manual import may_have_zero, products_before
 
 _fn = _C._VariableFunctions
 
@@ -32,13 +32,24 @@ def _cumprod(grad: Any, self: Any, result: Any, dim: int) -> Any:
 
 
 def _cumprod_with_zeros(grad: Any, self: Any, dim: int) -> Any:
-    """Compute the gradient where a division would be 0 / 0: from each product without x_k, for every k, n^2
-    products in all.
+    """Compute the gradient where a division would be 0 / 0.
+
+    The gradient of x_k is x_0 ... x_(k-1) times s_k, where s_k = g_k + g_(k+1) x_(k+1) + g_(k+2) x_(k+1) x_(k+2) + ...
+    is the gradient of the products from k on. Each round of the loop doubles the number of terms in s: s_k of two terms
+    plus a product of two elements times s_(k+2) makes s_k of four terms. So log2(n) rounds are enough for n elements.
     """
-    row, grad_row = self.movedim(dim, -1), grad.movedim(dim, -1)
-    n = row.size(-1)
-    without = _fn.where(_fn.eye(n, dtype=_C.bool), 1.0, row.unsqueeze(-2)).cumprod(-1)  # (..., k, i)
-    return (grad_row.unsqueeze(-2) * without.triu()).sum(-1).movedim(-1, dim)
+    n = self.size(dim)
+    if n == 0:
+        return grad
+    sums, step = grad, 1
+    # the product of the next element, of the next two, of the next four ..., and 0 for the elements at the end
+    products = _fn.cat([self.narrow(dim, 1, n - 1), _fn.zeros_like(self.narrow(dim, 0, 1))], dim)
+    while step < n:
+        last, near = sums.narrow(dim, n - step, step), products.narrow(dim, 0, n - step)
+        sums = _fn.cat([sums.narrow(dim, 0, n - step) + near * sums.narrow(dim, step, n - step), last], dim)
+        products = _fn.cat([near * products.narrow(dim, step, n - step), _fn.zeros_like(last)], dim)
+        step *= 2
+    return products_before(self, dim) * sums
 
 
 derivative("cumprod", self=_cumprod)

@@ -8,7 +8,7 @@ from typing import Any
 
 from reftorch import _C
 from reftorch.autograd.derivatives import derivative, not_implemented
-from reftorch.autograd.derivatives._functions_manual import norm_backward
+from reftorch.autograd.derivatives._functions_manual import norm_backward, quotient
 
 _fn, _nn = _C._VariableFunctions, _C._nn
 derivative(
@@ -38,7 +38,7 @@ derivative("_cdist_backward", grad=_refusing, x1=_refusing, x2=_refusing, cdist=
 
 @derivative("_euclidean_dist", inputs=["x1", "x2"])
 def euclidean_dist(grad: Any, x1: Any, x2: Any, result: Any) -> Any:
-    ratio = (grad / result).masked_fill(result == 0, 0)
+    ratio = quotient(grad, result)
     return (
         x1 * ratio.sum(-1, True) - ratio.matmul(x2),
         x2 * ratio.sum(-2).unsqueeze(-1) - ratio.mT.matmul(x1),
@@ -63,6 +63,8 @@ derivative("_pdist_backward", grad=_refusing, self=_refusing, pdist=_refusing)
 
 def _renorm(grad: Any, self: Any, p: float, dim: int, maxnorm: float) -> Any:
     """Differentiate y = x f with f = maxnorm / (|x| + 1e-7) if |x| > maxnorm, else 1."""
+    if self.dtype in (_C.float16, _C.bfloat16):  # the norm may be larger than the largest of their numbers
+        return _renorm(grad.float(), self.float(), p, dim, maxnorm).to(self.dtype)
     others = [d for d in range(self.dim()) if d != dim % self.dim()]
     norm = self.norm(p, others, keepdim=True)
     shrunk = norm > maxnorm

@@ -15,7 +15,7 @@ derivative("masked_fill.Scalar", self=lambda grad, mask: grad.masked_fill(mask, 
 derivative(
     "masked_fill.Tensor",
     self=lambda grad, mask: grad.masked_fill(mask, 0),
-    value=lambda grad, mask: grad.masked_select(mask).sum(),
+    value=lambda grad, mask: _torch.where(mask, grad, 0.0).sum(),
     node_number=1,
 )
 
@@ -32,10 +32,16 @@ derivative("masked_select", self=_masked_select_backward)
 
 
 def _masked_scatter_source(grad, mask, source_sizes):
-    """Return the gradient of source. The result contains as many of its first elements as the mask has true ones."""
-    used = grad.masked_select(mask)
-    unused = grad.new_zeros((math.prod(source_sizes) - used.numel(),))
-    return _torch.cat([used, unused]).reshape(source_sizes)
+    """Return the gradient of source: the i-th true place of the mask took the i-th element of source. Places where the
+    mask is false send 0, so that no shape depends on the mask's elements.
+    """
+    count = math.prod(source_sizes)
+    if count == 0:
+        return grad.new_zeros(source_sizes)
+    mask = mask.expand(grad.shape).reshape(-1)
+    sent = _torch.where(mask, grad.reshape(-1), 0.0)
+    places = (mask.cumsum(0) - 1).clamp(min=0)
+    return grad.new_zeros(count).scatter_add(0, places, sent).reshape(source_sizes)
 
 
 derivative("masked_scatter", self=lambda grad, mask: grad.masked_fill(mask, 0), source=_masked_scatter_source)

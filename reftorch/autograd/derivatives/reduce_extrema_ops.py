@@ -7,11 +7,8 @@ Leaves out: complex numbers.
 from collections.abc import Sequence
 from typing import Any
 
-from reftorch import _C
 from reftorch.autograd.derivatives import derivative, non_differentiable
 from reftorch.autograd.derivatives._functions_manual import restored, share_equally
-
-_fn = _C._VariableFunctions
 
 
 def _to_index(grad: Any, self_sizes: Sequence[int], indices: Any, dim: int, keepdim: bool) -> Any:
@@ -19,8 +16,7 @@ def _to_index(grad: Any, self_sizes: Sequence[int], indices: Any, dim: int, keep
     if not self_sizes:
         return grad
     grad, indices = (restored(t, self_sizes, dim, keepdim) for t in (grad, indices))
-    zeros = _fn.zeros(tuple(self_sizes), dtype=grad.dtype)
-    return zeros.scatter(dim, indices, grad)
+    return grad.new_zeros(self_sizes).scatter(dim, indices, grad)
 
 
 derivative("max", self=lambda grad, self, result: share_equally(grad, self, result), node_number=1)

@@ -9,11 +9,14 @@ Leaves out: complex numbers; the subgradients of norms with 0 < p < 1 at zero.
 import math
 from typing import Any
 
-from reftorch import _C
 from reftorch.autograd.derivatives import derivative, non_differentiable
-from reftorch.autograd.derivatives._functions_manual import may_have_zero, norm_backward, reduced_count, restored
-
-_fn = _C._VariableFunctions
+from reftorch.autograd.derivatives._functions_manual import (
+    may_have_zero,
+    norm_backward,
+    products_of_others,
+    reduced_count,
+    restored,
+)
 
 # --- sums and means ---------------------------------------------------------------------------------------------------
 
@@ -49,26 +52,18 @@ derivative(
 # --- products ---------------------------------------------------------------------------------------------------------
 
 
-def _products_of_others(self: Any, dim: int) -> Any:
-    """Return for each element the product of the others along ``dim``. A division by the element may be 0 / 0."""
-    row = self.movedim(dim, -1)
-    n = row.size(-1)
-    others = _fn.where(_fn.eye(n, dtype=_C.bool), 1.0, row.unsqueeze(-2))  # (..., n, n): row i without element i
-    return others.prod(-1).movedim(-1, dim)
-
-
 def _prod_dim(grad: Any, self: Any, result: Any, dim: int, keepdim: bool) -> Any:
     if self.dim() == 0:
         return grad
     grad, result = (restored(t, self.shape, dim, keepdim) for t in (grad, result))
     if may_have_zero(self):
-        return grad * _products_of_others(self, dim)
+        return grad * products_of_others(self, dim)
     return grad * result / self
 
 
 def _prod(grad: Any, self: Any, result: Any) -> Any:
     if may_have_zero(self):
-        return grad * _products_of_others(self.reshape(-1), 0).reshape(self.shape)
+        return grad * products_of_others(self.reshape(-1), 0).reshape(self.shape)
     return grad * result / self
 
 

@@ -64,7 +64,7 @@ def _as_strided_backward(grad, self_sizes, self_strides, self_storage_offset, si
         reach += sum((n - 1) * s for n, s in zip(self_sizes, self_strides, strict=True))
     span = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if grad.numel() else 0
     length = max(reach, span) + 1
-    every_place = _torch.arange(length)
+    every_place = _torch.arange(length, device=grad.device)
     places = every_place.as_strided(size, stride, offset).reshape(-1)
     memory = grad.new_zeros(length).index_add(0, places, grad.reshape(-1))
     if _elements_overlap(self_sizes, self_strides):  # elements that share a position in memory share its gradient

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from reftorch import _VF
+from reftorch import _VF, _places
 from reftorch._functorch import apis
 from reftorch._functorch.vmap import vmap
 from reftorch.autograd import forward_ad
@@ -426,3 +426,6 @@ def hvp(
         product = utils.fill_in_zeros(grads, inputs, strict, create_graph, "double_back_trick")
     (output,) = utils.finished((output,), create_graph)
     return output, utils.unpack(utils.finished(product, create_graph), was_tuple)
+
+
+_places.split(__name__)

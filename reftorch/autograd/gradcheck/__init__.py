@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reftorch import _C, _VF
+from reftorch import _C, _VF, _places
 from reftorch._warnings import warn
 from reftorch.autograd.gradcheck import contracts
 from reftorch.autograd.gradcheck.jacobians import (
@@ -296,7 +296,7 @@ def gradcheck(
 def _random_grad(output: Tensor, noncontiguous: bool) -> Tensor:
     """Return random numbers from -1 to 1 in the output's shape, non-contiguous on request."""
     shape = (*output.shape, 2) if noncontiguous and output.numel() > 1 else tuple(output.shape)
-    values = _VF.empty(shape, dtype=output.dtype).uniform_(-1, 1)
+    values = _VF.empty(shape, dtype=output.dtype, device=output.device).uniform_(-1, 1)
     return (values[..., 0] if len(shape) > output.dim() else values).requires_grad_()
 
 
@@ -486,3 +486,6 @@ def get_analytical_jacobian(
     sizes_ok = all(grad is None or grad.shape == x.shape for grad, x in found)
     types_ok = all(grad is None or grad.dtype == x.dtype for grad, x in found)
     return first, is_reentrant(first, second, nondet_tol), sizes_ok, types_ok
+
+
+_places.split(__name__)

@@ -104,7 +104,7 @@ def numeric_jacobian(func: Function, inputs: Sequence[Any], target: Tensor, eps:
         for index in product(*map(range, data.shape))
     ]
     if not rows:
-        return [_VF.zeros(0, out.numel(), dtype=out.dtype) for out in float_outputs(func(*inputs))]
+        return [_VF.zeros(0, out.numel(), dtype=out.dtype, device=out.device) for out in float_outputs(func(*inputs))]
     return [_VF.stack(columns) for columns in zip(*rows, strict=True)]
 
 
@@ -118,7 +118,7 @@ def numeric_direction(func: Function, inputs: Sequence[Any], target: Tensor, u: 
 
 def _checked_gradient(grad: Tensor | None, input: Tensor, check_dtype: bool) -> Tensor:
     if grad is None:
-        return _VF.zeros(input.numel(), dtype=input.dtype)
+        return _VF.zeros(input.numel(), dtype=input.dtype, device=input.device)
     if grad.shape != input.shape:
         raise GradcheckError("Analytical gradient has incorrect size")
     if check_dtype and grad.dtype != input.dtype:
@@ -132,7 +132,7 @@ def backward_rows(output: Tensor, inputs: Sequence[Tensor], starts: Sequence[Ten
     for start in starts:
         for column, grad, input in zip(columns, gradients(output, inputs, start), inputs, strict=True):
             column.append(_checked_gradient(grad, input, check_dtype))
-    empty = [_VF.zeros(input.numel(), 0, dtype=input.dtype) for input in inputs]
+    empty = [_VF.zeros(input.numel(), 0, dtype=input.dtype, device=input.device) for input in inputs]
     return [_VF.stack(column, 1) if column else none for column, none in zip(columns, empty, strict=True)]
 
 
@@ -140,7 +140,7 @@ def unit_vectors(output: Tensor) -> list[Tensor]:
     """Yield a start for each element of the output: 1 at the element, 0 elsewhere."""
     starts = []
     for i in range(output.numel()):
-        start = _VF.zeros(output.numel(), dtype=output.dtype)
+        start = _VF.zeros(output.numel(), dtype=output.dtype, device=output.device)
         start[i] = 1
         starts.append(start.reshape(output.shape))
     return starts
@@ -184,7 +184,7 @@ def _tangents_of(func: Function, duals: Sequence[Any], check_dtype: bool) -> lis
         primal, tangent = forward_ad.unpack_dual(out)
         if check_dtype and tangent is not None and tangent.dtype != primal.dtype:
             raise GradcheckError("Forward AD gradient has dtype mismatch.")
-        zeros = _VF.zeros(primal.numel(), dtype=primal.dtype)
+        zeros = _VF.zeros(primal.numel(), dtype=primal.dtype, device=primal.device)
         found.append(zeros if tangent is None else tangent.detach().reshape(-1).clone())
     return found
 

@@ -1,4 +1,4 @@
-"""What all tools share to show a result: text that is equal in each run, links to sources, and the display itself.
+"""The parts of showing a result that all tools share: text that is equal in each run, links to sources, the display.
 
 Mirrors: nothing in PyTorch: its developers bring their own tools.
 Left out: tables; see table.py.
@@ -14,7 +14,7 @@ from typing import Any
 
 from reftorch.debug.common.native import root
 
-CELL_FILE = re.compile(r"\S*/ipykernel_\d+/\d+\.py|<ipython-input-[^>]*>|\S*/reftorch-gdb-\w+/cell\.py")
+CELL_FILE = re.compile(r"[^\s\"]*/ipykernel_\d+/\d+\.py|<ipython-input-[^>]*>|[^\s\"]*/reftorch-gdb-\w+/cell\.py")
 SCRUBBED = [
     (CELL_FILE, "<cell>"),
     (re.compile(r"Thread 0x[0-9a-f]+ \(LWP \d+\)"), "Thread"),

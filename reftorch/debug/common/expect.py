@@ -10,12 +10,28 @@ from collections.abc import Mapping
 from typing import Any
 
 from reftorch import _C
+from reftorch.debug.common.flatten import flatten
+from reftorch.debug.common.library import is_lazy, why_no_values
 
 
 def expect_module(tool: str, model: Any) -> None:
     """Raise TypeError if the value is not a module of reftorch or torch."""
     if not hasattr(model, "named_modules"):
         raise TypeError(f"{tool}: expected a module, got {described(model)}. Hint: the model comes first.")
+
+
+def expect_values(tool: str, model: Any, values: Any = ()) -> None:
+    """Raise ValueError if the model is lazy, or if the model or a tensor among the values is on meta."""
+    named = [(f"the parameter '{name}'", p) for name, p in model.named_parameters()]
+    named += [(f"the buffer '{name}'", b) for name, b in model.named_buffers()]
+    named += [("an argument", tensor) for _, tensor in flatten(values, "")]
+    for name, tensor in named:
+        why = why_no_values(tensor)
+        if why:
+            hint = (
+                "call the model once on a batch" if is_lazy(tensor) else "model.to_empty(device='cpu'), then set values"
+            )
+            raise ValueError(f"{tool}: {name} {why}. Hint: {hint}; summary(model, x) shows shapes without values.")
 
 
 def expect_tensor(tool: str, value: Any) -> None:

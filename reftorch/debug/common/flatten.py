@@ -8,20 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reftorch import _C
+from reftorch.debug.common.library import is_tensor
 from reftorch.utils._pytree import KeyEntry, MappingKey, SequenceKey, tree_leaves_with_path
-
-
-def is_tensor(value: Any) -> bool:
-    """Return whether the value is a tensor of reftorch or torch, without importing torch."""
-    if isinstance(value, _C.TensorBase):
-        return True
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, getattr(torch, "Tensor", ()))
 
 
 def flatten(value: Any, path: str, levels: int = 32) -> Iterator[tuple[str, Any]]:
@@ -45,9 +36,10 @@ def flatten(value: Any, path: str, levels: int = 32) -> Iterator[tuple[str, Any]
 
 def _items(value: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the name and the value of each child of a container."""
-    if isinstance(value, Mapping):
+    kind = type(value)  # reading __class__ of a foreign object may run code of that object
+    if issubclass(kind, Mapping):
         value = dict(value)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+    elif dataclasses.is_dataclass(kind):
         value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     inside = itertools.chain([False], itertools.repeat(True))  # the container itself is flattened, its children are not
     for path, item in tree_leaves_with_path(value, is_leaf=lambda _: next(inside)):

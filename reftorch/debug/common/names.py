@@ -6,6 +6,7 @@ Left out: attributes of other objects; closures.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any
@@ -19,19 +20,28 @@ LEVELS = 3  # the depth of the search in containers: a notebook's variables cont
 
 
 def tensors_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the tensors of reftorch that a variable leads to, with their names."""
-    if isinstance(value, Module):
+    """Yield the tensors of reftorch that a variable leads to, with their names.
+
+    A variable may hold any object: a proxy without a connection, a mapping that raises. The type decides, and an error
+    of the object ends the search in it.
+    """
+    with contextlib.suppress(Exception):
+        yield from _tensors_of(name, value)
+
+
+def _tensors_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if issubclass(type(value), Module):
         for kind in (value.named_parameters, value.named_buffers):
             for path, tensor in kind():
                 yield f"{name}.{path}", tensor
                 if tensor.is_leaf and tensor.grad is not None:
                     yield f"{name}.{path}.grad", tensor.grad
-    elif isinstance(value, Optimizer):
+    elif issubclass(type(value), Optimizer):
         for number, state in enumerate(value.state.values()):
             yield from flatten(state, f"{name}.state/{number}")
     else:
         for path, tensor in flatten(value, name, LEVELS):
-            if isinstance(tensor, _C.TensorBase):
+            if issubclass(type(tensor), _C.TensorBase):
                 yield path, tensor
                 if tensor.is_leaf and tensor.grad is not None:
                     yield f"{path}.grad", tensor.grad

@@ -122,3 +122,8 @@ def bytes_text(count: int) -> str:
         return f"{count} B"
     power = min((abs(count).bit_length() - 1) // 10, 3)
     return f"{count / 1024**power:.1f} {('B', 'KiB', 'MiB', 'GiB')[power]}"
+
+
+def counted(count: int, what: str, many: str = "") -> str:
+    """3 storages; 1 storage"""
+    return f"{count:,} {what if count == 1 else many or f'{what}s'}"

@@ -5,7 +5,8 @@ Left out: package managers, cloud and driver details; here only what building an
 reftorch is only debugged, so the report on it says nothing of building.
 
 The file is run by path (``make doctor``), not as a module: it must work if the extension is not built and ``import
-reftorch`` fails. So it imports the standard library only.
+reftorch`` fails. So it imports the standard library only. `make` runs it with ``python -I``, so that it also works if
+``PYTHONPATH`` names a folder that breaks other programs; the programs that it starts get the user's environment.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def check_tools() -> Iterator[Any]:
 
 
 def check_tools_of_the_installed() -> Iterator[Any]:
-    """Of an installed reftorch, only ``load_inline`` and cells of C++ need a compiler."""
+    """Check the compiler. In an installed reftorch, only ``load_inline`` and cells of C++ need one."""
     yield Check("ok", "python", f"{sys.version.split()[0]} at {sys.executable}")
     compiler = os.environ.get("CXX", "c++").split()[0]
     mend = "where a lesson asks for one: sudo apt install g++ python3-dev"
@@ -78,7 +79,25 @@ def check_tools_of_the_installed() -> Iterator[Any]:
 
 def check_environment() -> Iterator[Any]:
     yield from check_venv() if IS_CHECKOUT else ()
+    yield from check_exported()
     yield check_torch()
+
+
+# What a variable does to each Python that the user starts; the targets of `make` do not get these variables.
+EXPORTED = {
+    "REFTORCH_BUILD": "`import reftorch` loads this build",
+    "PYTHONPATH": "Python imports from there first, also numpy and other packages of other versions",
+    "PYTHONHOME": "Python takes its standard library from there",
+    "PYTHONOPTIMIZE": "Python leaves out every assert",
+}
+
+
+def check_exported() -> Iterator[Any]:
+    for name, effect in EXPORTED.items():
+        if value := os.environ.get(name):
+            state = "ok" if name == "REFTORCH_BUILD" else "warn"
+            text = f"{name}={value}: {effect}" + ("; `make` takes no notice" if IS_CHECKOUT else "")
+            yield Check(state, "exported", text, () if state == "ok" else (f"unset {name}",))
 
 
 def check_torch() -> Any:
@@ -132,13 +151,18 @@ def run_reftorch(program: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", program], cwd=ROOT, text=True, capture_output=True)
 
 
+def import_mends() -> tuple[str, ...]:
+    """Return what may help if ``import reftorch`` fails; an exported variable is a likelier cause than the build."""
+    return debuggers.exported(*EXPORTED) or BUILD_AGAIN
+
+
 def check_build() -> Iterator[Any]:
     load = module_at(ROOT / "reftorch" / "_load.py")
+    chosen = None
     try:
         chosen = load.chosen_extension()
     except (ImportError, ValueError) as error:
-        yield Check("fail", "build", str(error), BUILD_AGAIN)
-        return
+        yield Check("fail", "build", str(error), import_mends())
     for build_type in load.BUILD_TYPES:
         path = load.extension_path(build_type)
         if not path.exists():
@@ -150,12 +174,14 @@ def check_build() -> Iterator[Any]:
             yield Check("warn", "build", text + "; older than its sources", (f"make {build_type.lower()}",))
         else:
             yield Check("ok", "build", text)
+    if chosen is None:
+        return
     said = run_reftorch("import reftorch; reftorch.ones(2) + 1")
     if said.returncode == 0:
         yield Check("ok", "import", "import reftorch works")
     else:
         last = (said.stderr.strip().splitlines() or ["it died without a word"])[-1]
-        yield Check("fail", "import", f"import reftorch fails: {last}", BUILD_AGAIN)
+        yield Check("fail", "import", f"import reftorch fails: {last}", import_mends())
     yield check_symbols(load.extension_path("Debug"))
 
 
@@ -168,11 +194,9 @@ def check_symbols(library: Path) -> Any:
     anew = ("rm -rf build/Debug && make debug",) if IS_CHECKOUT else BUILD_AGAIN
     if not {".debug_info", ".debug_line"} <= elf_sections(library):
         return Check("fail", "symbols", f"{library.name} has none", anew)
-    cache = ROOT / "build" / "Debug" / "CMakeCache.txt"
-    home = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache.read_text(), re.M) if cache.exists() else None
-    if home and Path(home[1]).resolve() != ROOT / "cpp":
-        text = f"they name {home[1]}, but the checkout is {ROOT}: breakpoints by path will not be found"
-        return Check("fail", "symbols", text, ("make clean && make debug",))
+    if moved := module_at(ROOT / "reftorch" / "_source_paths.py").built_at() if IS_CHECKOUT else ():
+        text = f"they name {moved[0]}, from where this checkout was moved: our tools look here, other debuggers there"
+        return Check("warn", "symbols", text, ("make debug",))
     return Check("ok", "symbols", "lines and types are in the Debug build")
 
 
@@ -266,5 +290,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.path.pop(0)  # this folder; its modules must not stand in for the standard library's
+    # Without this folder, whose modules must not be imported in place of the standard library's; `-I` has left it out.
+    sys.path[:] = [folder for folder in sys.path if Path(folder) != Path(__file__).resolve().parent]
     sys.exit(main())

@@ -111,7 +111,7 @@ def check_gdb() -> Iterator[Check]:
     if not usable:
         yield Check("fail", "gdb", f"none of version {OLDEST_GDB} or newer with Python", mends)
     elif not speaks_dap:
-        text = f"none is {OLDEST_DAP_GDB} or newer: VS Code's `Python + C++` and `C++ (gdb)` do not start"
+        text = f"none is {OLDEST_DAP_GDB} or newer: VS Code's configurations stop in no C++"
         yield Check("warn", "gdb", text, mends[:1])
 
 
@@ -187,7 +187,7 @@ def check_ptrace() -> Iterator[Check]:
             "on an Apple laptop: docker run --platform=linux/arm64",
         )
     if start_traced() == 0:
-        works = "what still works: call trees, Python's debugger, %%gdb --fresh, VS Code's `C++: current file`"
+        works = "what still works: call trees, Python's debugger, %%gdb --fresh, VS Code's `C++ only: this file`"
     else:
         works = "what still works: call trees and Python's debugger"
     yield Check("fail", "ptrace", f"{yama}; attaching is refused ({os.strerror(refused)})", (*mends, works))
@@ -211,10 +211,15 @@ COMMANDS = ("rt-op mul", "continue", "print iter", "rt-bt", "detach")
 
 
 def check_stops() -> Iterator[Check]:
-    """With each suitable gdb: attach to a child, stop in a kernel, read a tensor and both stacks, and detach."""
+    """Try each suitable gdb: attach to a child, stop in a kernel, read a tensor and both stacks, and detach."""
     for place, gdb in places().items():
         if not isinstance(finder.probe(gdb), str):
             yield try_stop(place, gdb)
+
+
+def exported(*names: str) -> tuple[str, ...]:
+    """Return how to take back those of these variables that are exported, which may be why an import fails."""
+    return tuple(f"unset {name}" for name in names if os.environ.get(name))
 
 
 def try_stop(place: str, gdb: str) -> Check:
@@ -227,7 +232,7 @@ def try_stop(place: str, gdb: str) -> Check:
     try:
         if child.stdout.readline().strip() != "ready":
             text = f"{place}: not tried, the Debug build does not import"
-            return Check("warn", "stop", text, REBUILD[:1])
+            return Check("warn", "stop", text, exported("PYTHONPATH", "PYTHONHOME") or REBUILD[:1])
         said = gdb_says(gdb, child.pid)
         if refusal(said):
             child.kill()  # the child waits for a tracer that will not attach

@@ -42,9 +42,15 @@ class GdbNotFound(RuntimeError):
 
 
 def gdb_environment() -> dict[str, str]:
-    """Return the environment of this process without the variables that would affect the Python inside gdb."""
+    """Return the environment of this process without the variables that would affect the Python inside gdb.
+
+    Where the locale is not one of UTF-8, gdb gets one, because it would otherwise refuse to run a script or to show a
+    source whose path has other letters than those of the locale.
+    """
     unwanted = ("PYTHON", "PYDEVD", "DEBUGPY", "LD_PRELOAD")
-    return {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+    locale = next(filter(None, map(environment.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
+    return environment if re.search("utf-?8", locale, re.I) else environment | {"LC_ALL": "C.UTF-8"}
 
 
 @lru_cache

@@ -12,12 +12,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from reftorch.debug.common.display import DIM, STYLE, link, scrub
+from reftorch.debug.core.folded_stack import Fold, Frame, folded
 
 Event = dict[str, Any]
 
 MARK = "background:#ffe0b2;color:#000"
 SCREENFUL = 18  # rows of the tables of a report that are shown without scrolling
 FEWEST = 8  # rows that a table shows at least
+WRAP = "overflow-wrap:anywhere"  # a long name goes on in the next line: nobody scrolls sideways
 
 
 class GdbReport:
@@ -66,7 +68,11 @@ class GdbReport:
                 f" {'->' if n == event['line'] else '  '} {n:>{width}} | {text}".rstrip() for n, text in event["source"]
             ]
             out += table([(name, scrub(text)) for name, text in event["locals"]], "  locals")
-        out += table([(frame_place(f), scrub(f[1])) for f in event["stack"]], "  stack, innermost call first")
+        rows = [
+            (str(each), "") if isinstance(each, Fold) else (frame_place(each), scrub(each.function))
+            for each in _entries(event)
+        ]
+        out += table(rows, "  stack, innermost call first")
         return "\n".join(out)
 
     def _text_command(self, group: list[Event]) -> str:
@@ -98,7 +104,7 @@ class GdbReport:
                 rows.append(f'<span style="{MARK}">{code}</span>' if n == event["line"] else code)
             parts.append(pre("\n".join(rows)))
             parts.append(fold("locals", [(escape(name), escape(text)) for name, text in event["locals"]]))
-        stack = [(link(f[2], f[3], frame_place(f)), escape(f[1])) for f in event["stack"]]
+        stack = [_html_fold(each) if isinstance(each, Fold) else _html_frame(each) for each in _entries(event)]
         hint = "from the innermost call outwards, both languages"
         parts.append(fold("stack", stack, hint, most=self._share()))
         return f'<div style="{STYLE}">{"".join(parts)}</div>'
@@ -121,7 +127,7 @@ class GdbReport:
             code = indent + html.escape(text.lstrip(), quote=False)
             cells = (link(event["file"], event["line"], place), f"<code>{code}</code>", escape(values))
             # The source may wrap, so that `size_a = 2` fits on one line.
-            style = "text-align:left;vertical-align:top;min-width:8em"
+            style = f"text-align:left;vertical-align:top;min-width:8em;{WRAP}"
             rows.append("".join(f'<td style="{style}">{cell}</td>' for cell in cells))
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         return f'<div style="{STYLE}"><table>{body}</table></div>'
@@ -136,7 +142,24 @@ def title(event: Event) -> str:
     return f"stopped by {event['signal']}" if event["signal"] else f"stop {event['number']}"
 
 
-def frame_place(frame: list[Any]) -> str:
+def _entries(event: Event) -> list[Frame | Fold]:
+    """Return the stack of a stop, with boilerplate folded; `rt-bt` in gdb shows all frames."""
+    return folded([Frame(*frame) for frame in event["stack"]])
+
+
+def _html_frame(frame: Frame) -> tuple[str, str]:
+    return link(frame.file, frame.line, frame_place(frame)), escape(frame.function)
+
+
+def _html_fold(entry: Fold) -> tuple[str, str]:
+    """Return a fold as a row: a line that opens to the places of its frames, each with its function."""
+    frames = "".join(f"<div>{place} {function}</div>" for place, function in map(_html_frame, entry.frames))
+    summary = f'<summary style="{DIM}">{html.escape(str(entry))}</summary>'
+    return f'<details style="white-space:normal;{WRAP}">{summary}{frames}</details>', ""
+
+
+def frame_place(frame: Frame) -> str:
+    """Return the language and the place of a frame, as the first column of a stack shows them."""
     language, _, path, line = frame
     place = f"{scrub(path)}:{line}" if line else path  # a library without debug symbols has no lines
     return f"{language:<3}  {place}"
@@ -178,7 +201,8 @@ def fold(name: str, rows: list[tuple[str, str]], hint: str = "", most: int = SCR
     if not rows:
         return ""
     cells = "".join(
-        f'<tr><td style="text-align:left;white-space:nowrap">{left}</td><td style="text-align:left">{right}</td></tr>'
+        f'<tr><td style="text-align:left;white-space:nowrap">{left}</td>'
+        f'<td style="text-align:left;{WRAP}">{right}</td></tr>'
         for left, right in rows
     )
     summary = f'<summary>{name} <span style="{DIM}">{hint}</span></summary>'

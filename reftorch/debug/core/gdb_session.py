@@ -103,7 +103,7 @@ def start_gdb(job: dict[str, Any], folder: Path, keep: tuple[int, ...] = ()) -> 
     (folder / "job.json").write_text(json.dumps(job | {"pid_file": str(folder / "pid")}))
     environment = gdb_environment() | {"REFTORCH_GDB_JOB": str(folder / "job.json")}
     gdb = [find_gdb().path, "-nx", "-q", "-batch", "-x", str(DRIVER)]
-    me = os.getpid()
+    me = job.get("pid", os.getpid())
     children = f"grep -lsE '^PPid:\\s*{me}$' /proc/[0-9]*/status | cut -d/ -f3"
     outlives = f'trap : TERM INT HUP; "$@"; kill -CONT {me} $({children})'
     with open(folder / "gdb.log", "w") as log:
@@ -325,14 +325,24 @@ def run_fresh(source: str, job: Job, timeout: float = 300) -> tuple[list[Event],
 
 def backtrace_events() -> list[Event]:
     """Attach gdb, read the stack of the calling thread, and detach."""
+    return stacks_in_this_process([threading.get_native_id()], f"{DRIVER.parents[1]}/")
+
+
+def stacks_in_this_process(threads: list[int], tools: str = "") -> list[Event]:
+    """Attach gdb, read the stacks of some threads, and detach.
+
+    Args:
+        threads: their numbers in the system.
+        tools: a folder whose innermost frames are left out, with those of the program that runs the user's code; if
+            this is empty, the stacks are whole.
+    """
     check_process()
     folder = Path(tempfile.mkdtemp(prefix="reftorch-gdb-"))
     try:
         job = {"mode": "backtrace", "pid": os.getpid(), "out": str(folder / "events"), **addresses()}
-        job["extensions"] = extensions()
-        caller = {"thread": threading.get_native_id(), "tools": f"{DRIVER.parents[1]}/"}
+        job |= {"extensions": extensions(), "threads": threads, "tools": tools}
         with mended_afterwards(folder):
-            gdb = start_gdb(asdict(Job()) | job | caller, folder)
+            gdb = start_gdb(asdict(Job()) | job, folder)
             try:
                 native().debug.allow_ptrace(gdb.pid)
                 end_gdb(gdb, folder, 4 * PATIENCE)
@@ -343,5 +353,28 @@ def backtrace_events() -> list[Event]:
             said = "\n".join(event.get("text", "") for event in events)
             raise GdbFailed(why_no_attach(f"{said}\n{(folder / 'gdb.log').read_text()}"))
         return with_remarks(events)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def stacks_in_process(pid: int, threads: list[int]) -> list[Event]:
+    """Attach gdb to another process that runs this library, read the stacks of some threads, and detach.
+
+    Raises:
+        GdbFailed: gdb could not attach.
+        GdbNotFound, NeedsDebugBuild: there is no gdb, or no symbols.
+    """
+    check_build()
+    folder = Path(tempfile.mkdtemp(prefix="reftorch-gdb-"))
+    try:
+        job = {"mode": "backtrace", "pid": pid, "out": str(folder / "events"), "extensions": extensions()}
+        job |= {"py_stack": "reftorch_debug_py_stack", "threads": threads, "tools": ""}
+        gdb = start_gdb(asdict(Job()) | job, folder)
+        end_gdb(gdb, folder, 4 * PATIENCE)
+        events = events_of(folder / "events")
+        if not any(event["kind"] == "stop" for event in events):
+            said = "\n".join(event.get("text", "") for event in events)
+            raise GdbFailed(why_no_attach(f"{said}\n{(folder / 'gdb.log').read_text()}"))
+        return events
     finally:
         shutil.rmtree(folder, ignore_errors=True)

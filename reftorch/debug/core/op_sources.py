@@ -54,7 +54,7 @@ class Function(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """Where an op is registered: an m.def, or the function that makes several of them."""
+    """The place of a registration: an m.def, or the function that makes several of them."""
 
     path: Path
     line: int
@@ -66,7 +66,7 @@ class Definition(NamedTuple):
 
 
 class Behind(NamedTuple):
-    """What stands behind an op."""
+    """The sources of an op: its registrations, kernels and formula."""
 
     functions: list[Function]  # those that its registrations name
     stubs: list[str]  # the seams through which it reaches its kernels
@@ -103,12 +103,12 @@ NATIVE = source_paths.source_root() / "cpp" / "ATen" / "native"
 
 
 def there() -> bool:
-    """Whether the sources are here."""
+    """Return whether the sources are here."""
     return NATIVE.is_dir()
 
 
 def here(path: str) -> Path:
-    """Where a source is that the library names."""
+    """Return the path here of a source that the library names."""
     return Path(source_paths.here(path))
 
 
@@ -131,13 +131,18 @@ def line_of(path: Path, line: int) -> str:
     return text[line - 1].strip() if 0 < line <= len(text) else ""
 
 
+def family_of(source: Path) -> str:
+    """Return the name of the module of `tests/op_db` that tests the ops of a source: `UnaryOps.cpp` is `unary_ops`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", source.stem).lower()
+
+
 @cache
 def sources(folder: Path, *suffixes: str) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix in suffixes)
 
 
 def ask(python: str) -> dict[str, Any]:
-    """What another Python answers.
+    """Return the answer of another Python.
 
     A gdb from PyPI sets PYTHONHOME and PYTHONPATH for the Python inside gdb, which may be another version.
     """
@@ -159,7 +164,7 @@ LIBRARY = re.compile(r"/reftorch/lib/\w+/_C\.[^/]*$")
 
 
 def ask_in_gdb() -> dict[str, Any]:
-    """What another Python answers. An earlier answer about the library of the program that gdb holds is read again.
+    """Return the answer of another Python, or an earlier one about the library of the program that gdb holds.
 
     Before the program has loaded the library, there is no earlier answer.
     """
@@ -203,7 +208,7 @@ def overloads() -> dict[str, list[str]]:
 
 
 def definitions(op: str) -> list[Definition]:
-    """Where the overloads of an op are registered, by its name without overload."""
+    """Return the places where the overloads of an op are registered, given its name without overload."""
     places = [(here(each["file"]), each["line"]) for each in registrations(op).values()]
     return [Definition(*place) for place in dict.fromkeys(places)]
 
@@ -248,7 +253,7 @@ def located(offset: int, function: str, file: str, line: int) -> Function:
 
 
 def place_of(registered: dict[str, Any]) -> Function:
-    """Where the function of a registration is defined."""
+    """Return the place where the function of a registration is defined."""
     file, line = registered["file"], registered["line"]
     if "offset" not in registered:
         return Function(plain(registered["function"]), here(file), line)
@@ -261,7 +266,7 @@ def plain(function: str) -> str:
 
 
 def behind(op: str) -> Behind:
-    """What stands behind an op, by its name without overload."""
+    """Return the sources of an op, given its name without overload."""
     functions: list[Function] = []
     stubs: list[str] = []
     for each in registrations(op).values():
@@ -285,8 +290,21 @@ def kernels(stubs: list[str], device: str = "CPU") -> list[Function]:
     return list(dict.fromkeys(place_of(kernel) for kernel in found if kernel is not None))
 
 
+@cache
+def elements() -> dict[str, Function]:
+    """Return the element function of each stub that has a row REGISTER_..._ELEMENTWISE, where it is defined."""
+    defined = {}
+    for path in sources(NATIVE, ".h", ".cpp", ".cu"):
+        text = lines_of(path)
+        for found in re.finditer(r"^(?:struct|using) (\w+Functor)\b", text, re.MULTILINE):
+            defined[found[1]] = Function(found[1], path, text.count("\n", 0, found.start()) + 1)
+    rows = re.compile(r"^REGISTER_\w+_ELEMENTWISE\(\s*(\w+),\s*\w+,\s*(\w+)", re.MULTILINE)
+    files = sources(NATIVE, ".cpp", ".cu")
+    return {stub: defined[functor] for path in files for stub, functor in rows.findall(lines_of(path))}
+
+
 def starts(op: str) -> list[Function]:
-    """Where to stop for an op, by its name without overload: at its kernels, or at what it has in their place.
+    """Return where to stop for an op, given its name without overload: at its kernels, or at what stands for them.
 
     An op that is made of other ops stops where its own function starts, and so does one that only views."""
     if alias_of(op):

@@ -31,7 +31,7 @@ class Kept:
 
     def __init__(self, library: str, what: str) -> None:
         stat = os.stat(library)
-        self._build = [stat.st_mtime_ns, stat.st_size]
+        self._build = [os.path.abspath(library), stat.st_mtime_ns, stat.st_size]  # an answer may contain the path
         self._file = Path(library).with_suffix(f".{what}.json")
 
     def read(self) -> Any:

@@ -1,4 +1,4 @@
-"""The places that make up an op: schema, function, kernel, formula, words, test, and where PyTorch has them.
+"""The places that make up an op: schema, function, kernel, element, formula, words, test, and where PyTorch has them.
 
 Mirrors: nothing in PyTorch: there the way goes through generated code, which is in no repository.
 Left out: ops that are registered outside the checkout.
@@ -9,13 +9,15 @@ from __future__ import annotations
 import difflib
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from reftorch.debug.common.display import DIM, STYLE, link
+from reftorch.debug.common.expect import described
 from reftorch.debug.common.native import root
 from reftorch.debug.core import op_sources
 from reftorch.debug.core.gdb_report import table
@@ -67,13 +69,15 @@ def shown(place: Place) -> str:
     return f"{Path(place.path).relative_to(root())}:{place.line}" if place.path else ""
 
 
-def where_op(name: str) -> Places:
+def where_op(name: str | Callable[..., Any]) -> Places:
     """Return the places in the source that make up an op.
 
     Args:
-        name: the name of the op in Python or in its schema: ``mul``, ``torch.mul``, ``mul_``, ``mul.Tensor``.
+        name: the name of the op in Python or in its schema: ``mul``, ``torch.mul``, ``mul_``, ``mul.Tensor``; or the
+            function itself: ``torch.mul``, ``torch.Tensor.mul``, ``torch.ops.aten.mul.Tensor``.
 
     Raises:
+        TypeError: the argument is neither a name nor a function.
         ValueError: the op does not exist (the message lists similar names), reftorch was installed without its
             sources, or a source was renamed after the extension was built.
 
@@ -90,7 +94,7 @@ def where_op(name: str) -> Places:
     """
     if not op_sources.there():
         raise ValueError(f"where_op shows sources, and {root()} has none. Mend: use it in a checkout of reftorch.")
-    base = op_called(name)
+    base = op_called(name_of(name))
     if op_sources.alias_of(base):
         return where_op(op_sources.alias_of(base))
     found = [Place("schema", str(each.path), each.line, each.text) for each in op_sources.definitions(base)]
@@ -99,8 +103,18 @@ def where_op(name: str) -> Places:
     found += kernels(stubs)
     found += formulas(base)
     found += grep("words", "reftorch/_torch_docs", rf'add_docstr\(\s*"{base}"')
-    found += grep("test", "tests/op_db", rf'"{base}(\.\w+)?"')
+    found += tests(base)
     return Places(base, list(dict.fromkeys(found)), in_pytorch(base, found))
+
+
+def name_of(op: Any) -> str:
+    """Return the name of an op, given the name or the function."""
+    name = op if isinstance(op, str) else getattr(op, "__name__", None)
+    if not isinstance(name, str) or isinstance(op, (type, ModuleType)):
+        raise TypeError(
+            f"where_op: expected the name of an op or its function, got {described(op)}. Hint: where_op('mul')."
+        )
+    return name
 
 
 def all_schemas() -> list[dict[str, Any]]:
@@ -133,6 +147,8 @@ def kernels(stubs: list[str]) -> Iterator[Place]:
     for device, part in (("CPU", "kernel"), ("CUDA", "twin")):
         for kernel in op_sources.kernels(stubs, device):
             yield Place(part, str(kernel.path), kernel.line, kernel.text)
+    for element in (op_sources.elements()[stub] for stub in stubs if stub in op_sources.elements()):
+        yield Place("element", str(element.path), element.line, element.text)
     if not stubs:
         yield Place("kernel", "", 0, "none of its own: it views, or is made of other ops")
     elif not (op_sources.NATIVE / "cuda").is_dir():
@@ -163,6 +179,22 @@ def grep(part: str, folder: str, pattern: str) -> Iterator[Place]:
         if match:
             line = text.count("\n", 0, match.end()) + 1
             yield Place(part, str(path), line, text.split("\n")[line - 1].strip())
+
+
+def tests(base: str) -> Iterator[Place]:
+    """Return where the op is tested: in the module of `tests/op_db` that has the name of the family of the op.
+
+    The name of an op occurs in other modules too, as an argument of other ops (`gelu` has `approximate="tanh"`).
+    """
+    row, mention = rf'\w\(\s*"{base}(\.\w+)?"', rf"\b{base}(\.\w+)?\b"
+    families = {op_sources.family_of(each.path) for each in op_sources.definitions(base)}
+    modules = [f"tests/op_db/{family}.py" for family in sorted(families)]
+    there = [path for path in modules if (root() / path).is_file()]
+    for path in there or ["tests/op_db"]:
+        found = next((places for pattern in (row, mention) if (places := [*grep("test", path, pattern)])), [])
+        # A row whose name is put together from parts, as "max_pool2d", is nowhere in the text.
+        whole = Place("test", str(root() / path), 1, lines_of(root() / path).split("\n")[0]) if path in there else None
+        yield from found or ([whole] if whole else [])
 
 
 def in_pytorch(base: str, found: list[Place]) -> list[tuple[str, str]]:

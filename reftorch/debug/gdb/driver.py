@@ -1,4 +1,4 @@
-"""What gdb runs for a notebook: attach to a process or start one, stop where requested, report in JSON lines, detach.
+"""Runs in gdb for a notebook: attaches to a process or starts one, stops where requested, reports in JSON lines.
 
     gdb -nx -q -batch -x driver.py        REFTORCH_GDB_JOB names the job, a JSON file
 
@@ -277,11 +277,15 @@ class Driver:
             command = "continue"
 
     def backtrace(self):
-        for thread in gdb.selected_inferior().threads():
-            if thread.ptid[1] == self.job["thread"]:
-                thread.switch()
-        frames = stack.of_caller(stack.mixed(limit=1000, whole=True), self.job["tools"])
-        self.emit("stop", number=1, signal=None, stack=[list(frame) for frame in frames])
+        """Report the stacks of the threads of the job, the whole ones if the job names no folder of tools."""
+        threads = {thread.ptid[1]: thread for thread in gdb.selected_inferior().threads()}
+        for number, tid in enumerate(self.job["threads"], 1):
+            if tid in threads:
+                threads[tid].switch()
+                frames = stack.mixed(limit=1000, whole=True)
+                if self.job["tools"]:
+                    frames = stack.of_caller(frames, self.job["tools"])
+                self.emit("stop", number=number, signal=None, stack=[list(frame) for frame in frames])
 
     def let_go(self):
         """Detach, after all breakpoints are removed."""
@@ -343,7 +347,7 @@ def delete_breakpoints():
 
 @contextlib.contextmanager
 def sigterm_calls(answer):
-    """In the block, SIGTERM calls `answer` immediately, in a separate thread."""
+    """Let SIGTERM call `answer` immediately, in a separate thread, for a block."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
 

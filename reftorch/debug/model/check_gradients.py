@@ -17,15 +17,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from reftorch import _C, _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad, no_grad
-from reftorch.debug.common.expect import expect_module, expect_number
+from reftorch.debug.common.expect import expect_module, expect_number, expect_values
 from reftorch.debug.common.flatten import flatten
-from reftorch.debug.common.table import Report, Table, shape_text
+from reftorch.debug.common.library import is_tensor, library_of
+from reftorch.debug.common.table import Report, Table, counted, shape_text
+from reftorch.debug.common.untouched import fixed_random_numbers, own_copy, untouched
 from reftorch.debug.model.comparison import unravel
-from reftorch.debug.model.find_nan import tensor_kind
-from reftorch.random import get_rng_state, set_rng_state
+from reftorch.debug.model.find_nan import plain, tensor_kind
 from reftorch.utils._pytree import tree_map
 
 EPS = 1e-6
@@ -52,8 +51,8 @@ class GradientStatus:
 class GradientCheck(Report):
     """The result of :func:`check_gradients`: ``rows`` lists all parameters, ``problems`` those with a problem."""
 
-    def __init__(self, rows: list[GradientStatus]) -> None:
-        self.rows = rows
+    def __init__(self, rows: list[GradientStatus], measures: bool = False) -> None:
+        self.rows, self.measures = rows, measures
 
     @property
     def problems(self) -> dict[str, str]:
@@ -62,15 +61,29 @@ class GradientCheck(Report):
 
     @property
     def ok(self) -> bool:
-        """Whether no parameter has a problem."""
-        return not self.problems
+        """Whether no parameter has a problem, and at least one was looked at."""
+        return self.looked_at > 0 and not self.problems
+
+    @property
+    def looked_at(self) -> int:
+        """The number of parameters that are trained."""
+        return sum(row.status != "not trained" for row in self.rows)
+
+    def _none(self) -> str:
+        """Return what to say where no parameter has a problem: which of them were looked at or measured."""
+        if not self.rows:
+            return "gradients: nothing was checked, because the model has no parameters"
+        if not self.looked_at:
+            return "gradients: nothing was checked, because no parameter is trained"
+        if self.measures and not any(row.checked for row in self.rows):
+            return "gradients: no problem was seen, but no entry could be measured"
+        return "gradients: all ok"
 
     def tables(self) -> list[Table]:
         rows = [(r.name, r.shape, r.norm, r.largest, r.checked or None, r.status) for r in self.rows]
         marked = {i for i, row in enumerate(self.rows) if row.problem}
-        caption = (
-            f"gradients: {len(marked)} of {len(rows)} parameters have a problem" if marked else "gradients: all ok"
-        )
+        have = f"{counted(len(rows), 'parameter')} {'has' if len(marked) == 1 else 'have'} a problem"
+        caption = f"gradients: {len(marked)} of {have}" if marked else self._none()
         forgotten = bool(rows) and not any(r.norm is not None or r.checked for r in self.rows)
         notes = ["Was backward called? check_gradients(model, x) does it itself."] * forgotten
         return [Table(["parameter", "shape", "norm", "largest", "measured", "status"], rows, caption, notes, marked)]
@@ -88,8 +101,8 @@ def check_gradients(
     """Find the parameters of a model whose gradient is missing, zero, NaN, very large or wrong.
 
     Without inputs, the function checks the existing gradients, for example after ``backward``. With inputs, it computes
-    a loss and checks the gradients of this loss, without changing the gradients of the model. Then it compares some
-    entries of each gradient with slopes that are measured on a copy of the model in float64.
+    a loss and checks the gradients of this loss, without changing the model or the random numbers. Then it compares
+    some entries of each gradient with slopes that are measured on a copy of the model in float64.
 
     Args:
         model: a module.
@@ -100,7 +113,10 @@ def check_gradients(
         rtol, atol: the allowed difference: ``|gradient - slope| <= atol + rtol * |slope|``.
 
     Returns:
-        A table; ``ok`` is True if there is no problem, and ``problems`` lists the problems.
+        A table; ``ok`` is True if a parameter is trained and none has a problem, and ``problems`` lists the problems.
+
+    Raises:
+        ValueError: the model is lazy or on meta, so there is nothing to measure; or the loss is not one number.
 
     Example:
         >>> import reftorch as torch
@@ -115,16 +131,19 @@ def check_gradients(
         {'1.weight': 'zero'}
     """
     expect_module("check_gradients", model)
+    expect_values("check_gradients", model, inputs)
     if not inputs:
         if loss is not None:
             raise ValueError("check_gradients: a loss needs inputs. Hint: check_gradients(model, x, loss=...).")
         return GradientCheck([look(name, p, p.grad, large) for name, p in model.named_parameters()])
     loss = loss or weighted_sum
-    rows = [look(name, p, grad, large) for name, p, grad in gradients_of(model, inputs, loss)]
+    with untouched(model):
+        rows = [look(name, p, grad, large) for name, p, grad in gradients_of(model, inputs, loss)]
     measurable = {row.name: row for row in rows if row.status in ("ok", "exploding", "zero", "no gradient")}
     if samples > 0 and measurable:
-        measure(measurable, model, inputs, loss, samples, rtol, atol)
-    return GradientCheck(rows)
+        with untouched():
+            measure(measurable, model, inputs, loss, samples, rtol, atol)
+    return GradientCheck(rows, samples > 0)
 
 
 def weighted_sum(output: Any) -> Tensor:
@@ -132,7 +151,9 @@ def weighted_sum(output: Any) -> Tensor:
     total: Any = None
     for _, tensor in flatten(output, ""):
         if tensor.is_floating_point():
-            weights = _VF.arange(1, tensor.numel() + 1, dtype=tensor.dtype).cos().reshape(tensor.shape)
+            library = library_of(tensor)
+            count = library.arange(1, tensor.numel() + 1, dtype=tensor.dtype, device=tensor.device)
+            weights = count.cos().reshape(tensor.shape)
             term = (tensor * weights).sum()
             total = term if total is None else total + term
     if total is None:
@@ -140,24 +161,21 @@ def weighted_sum(output: Any) -> Tensor:
     return total
 
 
-@enable_grad()
 def gradients_of(model: Any, inputs: tuple, loss: Callable) -> list[tuple[str, Any, Any]]:
     """Return name, parameter and gradient of each parameter. The existing gradients of the model do not change."""
     named = list(model.named_parameters())
     trained = [p for _, p in named if p.requires_grad]
-    value = loss(model(*inputs))
+    library = library_of(model)
+    with library.enable_grad():
+        value = loss(model(*tree_map(own_copy, inputs)))
     expect_number("check_gradients", value)
     found: dict[int, Any] = {}
     if value.requires_grad and trained:
-        grads = _C._run_backward(
-            (value,), (_VF.ones_like(value),), False, False, tuple(trained), allow_unreachable=True,
-            accumulate_grad=False,
-        )  # fmt: skip
+        grads = library.autograd.grad(value, trained, library.ones_like(value), allow_unused=True)
         found = {id(p): grad for p, grad in zip(trained, grads, strict=True)}
     return [(name, p, found.get(id(p))) for name, p in named]
 
 
-@no_grad()
 def look(name: str, parameter: Any, grad: Any, large: float) -> GradientStatus:
     """Return the status of a gradient as far as it is visible without a measurement."""
     shape = shape_text(parameter.shape)
@@ -166,7 +184,7 @@ def look(name: str, parameter: Any, grad: Any, large: float) -> GradientStatus:
     if grad is None:
         return GradientStatus(name, shape, "no gradient")
     kind = tensor_kind(grad)
-    values = grad.detach().double().reshape(-1)
+    values = plain(grad).double().reshape(-1)
     if kind:
         bad = int((values.isnan() if kind == "NaN" else values.isinf()).sum())
         return GradientStatus(name, shape, f"{kind} in {bad} of {values.numel()}")
@@ -183,41 +201,37 @@ def measure(
     """Measure slopes on a copy in float64, and mark wrong gradients in ``rows``."""
     double = copy.deepcopy(model).double()
     arguments = tree_map(in_float64, inputs)
-    state = get_rng_state()  # random numbers in forward, such as a dropout mask, must be equal in all calls
 
     def evaluate() -> float:
-        set_rng_state(state)
-        with no_grad():
-            return float(loss(double(*arguments)))
+        # Random numbers in forward, such as a dropout mask, must be equal in all calls.
+        with library_of(model).no_grad(), fixed_random_numbers():
+            return float(loss(double(*tree_map(own_copy, arguments))))
 
-    try:
-        set_rng_state(state)
+    with fixed_random_numbers():
         found = gradients_of(double, arguments, loss)
-        middle = evaluate()
-        for name, parameter, grad in found:
-            if name not in rows:
+    middle = evaluate()
+    for name, parameter, grad in found:
+        if name not in rows:
+            continue
+        row, wrong = rows[name], ""
+        for place in sampled(grad, parameter, samples, name):
+            right, left = slopes_at(parameter, place, evaluate, middle)
+            bound = atol + ROUNDING * abs(middle) / EPS
+            if not math.isfinite(right - left):
+                continue  # where the loss is not finite, it has no slope to compare with
+            if abs(right - left) > bound + KINK * max(abs(right), abs(left)):
                 continue
-            row, wrong = rows[name], ""
-            for place in sampled(grad, parameter, samples, name):
-                right, left = slopes_at(parameter, place, evaluate, middle)
-                bound = atol + ROUNDING * abs(middle) / EPS
-                if not math.isfinite(right - left):
-                    continue  # the loss is not finite here, so there is no slope
-                if abs(right - left) > bound + KINK * max(abs(right), abs(left)):
-                    continue
-                row.checked += 1
-                slope = (right + left) / 2
-                computed = 0.0 if grad is None else float(grad[place])
-                if not abs(computed - slope) <= bound + rtol * abs(slope) and not wrong:
-                    wrong = f"wrong at {list(place)}: {computed:.6g}, measured {slope:.6g}"
-            row.status = wrong or row.status
-    finally:
-        set_rng_state(state)
+            row.checked += 1
+            slope = (right + left) / 2
+            computed = 0.0 if grad is None else float(grad[place])
+            if not abs(computed - slope) <= bound + rtol * abs(slope) and not wrong:
+                wrong = f"wrong at {list(place)}: {computed:.6g}, measured {slope:.6g}"
+        row.status = wrong or row.status
 
 
 def in_float64(value: Any) -> Any:
     """Return a floating-point tensor in float64, without its graph, and any other value unchanged."""
-    is_float = isinstance(value, _C.TensorBase) and value.is_floating_point()
+    is_float = is_tensor(value) and value.is_floating_point()
     return value.detach().double() if is_float else value
 
 
@@ -232,14 +246,14 @@ def sampled(grad: Any, parameter: Any, samples: int, name: str) -> Iterator[tupl
         yield unravel(index, tuple(parameter.shape))
 
 
-@no_grad()
 def slopes_at(parameter: Any, place: tuple, evaluate: Callable[[], float], middle: float) -> tuple[float, float]:
     """Return the slopes to the right and to the left of one entry, and restore the entry."""
-    former = parameter[place].clone()
+    entries = parameter.detach()
+    former = entries[place].clone()
     step = EPS * max(1.0, abs(float(former)))
     values = []
     for moved in (former + step, former - step):
-        parameter[place] = moved
+        entries[place] = moved
         values.append(evaluate())
-    parameter[place] = former
+    entries[place] = former
     return (values[0] - middle) / step, (middle - values[1]) / step

@@ -6,18 +6,16 @@ Left out: models whose modules have different names; for these, use record_tenso
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from reftorch import _C
-from reftorch.debug.common.expect import described, expect_number
-from reftorch.debug.common.flatten import flatten, is_tensor
-from reftorch.debug.common.table import Report, Table
+from reftorch.debug.common.expect import described, expect_module, expect_number
+from reftorch.debug.common.flatten import flatten
+from reftorch.debug.common.library import is_tensor, library_of
+from reftorch.debug.common.table import Report, Table, dtype_text
+from reftorch.debug.common.untouched import own_copy, untouched
 from reftorch.debug.model.comparison import Comparison, Difference
 from reftorch.debug.model.record_tensors import record_tensors
-from reftorch.nn.modules.module import Module
-from reftorch.random import get_rng_state, set_rng_state
 from reftorch.utils._pytree import tree_map
 
 
@@ -34,13 +32,14 @@ class ModelComparison(Report):
 
     @property
     def equal(self) -> bool:
-        """Whether the models do not differ."""
-        return all(one.equal for one in self.comparisons)
+        """Whether all values were compared, at least one, and none differs."""
+        rows = [row for one in self.comparisons for row in one.rows]
+        return bool(rows) and all(row.compared and not row.differs for row in rows)
 
     @property
     def first(self) -> Difference | None:
         """The first difference. The state is compared first, then the activations, then the gradients."""
-        return next((one.first for one in self.comparisons if not one.equal), None)
+        return next((one.first for one in self.comparisons if one.differs), None)
 
     def tables(self) -> list[Table]:
         return [table for one in self.comparisons for table in one.tables()]
@@ -53,7 +52,9 @@ def compare(
 
     The states are compared by name. With inputs, both models are called, and the inputs and outputs of each module are
     compared in the order of the calls. With a loss, the gradients are compared too. Both models draw equal random
-    numbers, so dropout causes no difference between two models of reftorch.
+    numbers, so dropout causes no difference between two models of one library. The models, the inputs and the
+    generators are left as they were. Integers are compared exactly. Tensors on meta have shapes and no values, so
+    models with such tensors are never equal.
 
     Args:
         a, b: two models, each of reftorch or torch; or two mappings from names to tensors, such as ``state_dict()``.
@@ -86,10 +87,12 @@ def compare(
         if loss is not None:
             raise ValueError("compare: a loss needs inputs. Hint: compare(a, b, x, loss=...).")
         return ModelComparison(state, None, None)
-    random_numbers, runs = get_rng_state(), []
     for model in (a, b):
-        set_rng_state(random_numbers)
-        runs.append(run(model, inputs, loss))
+        expect_module("compare", model)
+    runs = []
+    for model in (a, b):
+        with untouched(model):  # the second model draws the random numbers that the first one has drawn
+            runs.append(run(model, inputs, loss))
     activations = Comparison(runs[0][0], runs[1][0], rtol, atol, "activations")
     gradients = None if loss is None else Comparison(runs[0][1], runs[1][1], rtol, atol, "gradients")
     return ModelComparison(state, activations, gradients)
@@ -103,31 +106,35 @@ def state_of(model: Any) -> dict[str, Any]:
         )
         raise TypeError(f"compare: expected two models, or two mappings, got {described(model)}. Hint: {hint}.")
     state = model if isinstance(model, Mapping) else model.state_dict()
-    return {name: tensor for name, tensor in state.items() if is_tensor(tensor)}
+    return dict(leaves(state))
+
+
+def leaves(mapping: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the tensors, numbers and texts in a mapping and its containers, by names such as ``state/0/step``."""
+    for name, value in mapping.items():
+        if isinstance(value, Mapping):
+            yield from leaves(value, f"{path}{name}/")
+        elif isinstance(value, (list, tuple)):
+            yield from leaves(dict(enumerate(value)), f"{path}{name}/")  # type: ignore[arg-type]
+        elif is_tensor(value) or isinstance(value, (bool, int, float, complex, str)):
+            yield f"{path}{name}", value
 
 
 def run(model: Any, inputs: tuple, loss: Callable | None) -> tuple[Mapping[str, Any], dict[str, Any]]:
     """Return the recording of one call, and the gradients: of outputs in the order of backward, then of parameters."""
-    ours = isinstance(model, Module)
-    arguments = tree_map(lambda value: moved(value, ours), inputs)
+    library = library_of(model)
+    arguments = tree_map(lambda value: moved(value, library), inputs)
     if loss is None:
         with record_tensors(model) as recorded:
             model(*arguments)
         return recorded, {}
-    former = [(parameter, parameter.grad) for parameter in model.parameters()]
-    for parameter, _ in former:
-        parameter.grad = None
-    try:
-        with record_tensors(model, gradients=True) as recorded:
-            value = loss(model(*arguments))
-            expect_number("compare", value)
-            value.backward()
-        gradients = {name: tensor for name, tensor in recorded.items() if is_gradient(name)}
-        for name, parameter in model.named_parameters():
-            gradients.update(flatten(parameter.grad, f"{name}.grad"))
-    finally:
-        for parameter, grad in former:
-            parameter.grad = grad
+    with record_tensors(model, gradients=True) as recorded, library.enable_grad():
+        value = loss(model(*arguments))
+        expect_number("compare", value)
+        value.backward()
+    gradients = {name: tensor for name, tensor in recorded.items() if is_gradient(name)}
+    for name, parameter in model.named_parameters():
+        gradients.update(flatten(parameter.grad, f"{name}.grad"))
     return {name: tensor for name, tensor in recorded.items() if not is_gradient(name)}, gradients
 
 
@@ -135,13 +142,17 @@ def is_gradient(name: str) -> bool:
     return any(one.partition("#")[0] == "grad_output" for one in name.split("/")[:2])
 
 
-def moved(value: Any, ours: bool) -> Any:
-    """Convert a tensor to the library of the model: reftorch or torch."""
-    if not is_tensor(value) or isinstance(value, _C.TensorBase) == ours:
+def moved(value: Any, library: Any) -> Any:
+    """Return a copy of a tensor in the library of the model, which may write to the copy."""
+    if not is_tensor(value):
         return value
+    if library_of(value) is library:
+        return own_copy(value)
+    theirs, dtype = library_of(value), dtype_text(value)
+    if value.device.type == "meta":
+        return library.empty(tuple(value.shape), dtype=getattr(library, dtype), device="meta")
     numbers = value.detach().cpu()
-    if ours:
-        tensor = _C.from_numpy(numbers.numpy().copy())
-    else:
-        tensor = sys.modules["torch"].from_numpy(numbers.numpy().copy())
+    # numpy has no bfloat16; float32 holds all its values
+    numbers = numbers.float() if numbers.dtype is theirs.bfloat16 else numbers
+    tensor = library.from_numpy(numbers.numpy().copy()).to(getattr(library, dtype))
     return tensor.requires_grad_(value.requires_grad)

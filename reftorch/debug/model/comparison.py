@@ -1,7 +1,7 @@
 """A comparison of two sets of named tensors: of two runs, of two models, of reftorch and torch.
 
 Mirrors: nothing in PyTorch: torch/testing/_comparison.py stops at the first tensor and does not know the order of
-events. Left out: tensors of other libraries than torch; complex numbers.
+events. Left out: tensors of other libraries than torch; values that are neither tensors, numbers nor texts.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reftorch import _C
+from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch.autograd.grad_mode import no_grad
+from reftorch.debug.common.library import is_tensor, library_of, why_no_values
 from reftorch.debug.common.table import Report, Table, dtype_text, shape_text
 
 # By the name of the dtype. The result of several layers has fewer correct digits than the result of one op.
@@ -20,11 +21,30 @@ TOLERANCES = {"float16": (1e-2, 1e-3), "bfloat16": (2e-2, 1e-2), "float32": (1e-
 MOST_ROWS = 20
 
 
+def is_integral(tensor: Any) -> bool:
+    """Return whether the elements are integers or bools, which are compared exactly."""
+    return not (tensor.is_floating_point() or tensor.is_complex())
+
+
 def as_float64(tensor: Any) -> Tensor:
-    """Copy a tensor of reftorch or torch to a tensor of reftorch."""
-    if not isinstance(tensor, _C.TensorBase):
-        tensor = _C.from_numpy(tensor.detach().cpu().double().contiguous().numpy())
-    return tensor.detach().double()
+    """Copy a tensor of reftorch or torch to a tensor of reftorch; a complex one becomes pairs of numbers."""
+    return _taken(tensor, "double")
+
+
+def as_int64(tensor: Any) -> Tensor:
+    """Copy a tensor of integers or bools of reftorch or torch to a tensor of reftorch."""
+    return _taken(tensor, "long")
+
+
+def _taken(tensor: Any, conversion: str) -> Tensor:
+    with library_of(tensor).no_grad():
+        tensor = tensor.detach()
+        if not isinstance(tensor, _C.TensorBase):
+            tensor = tensor.to_dense() if tensor.layout is not library_of(tensor).strided else tensor
+            tensor = library_of(tensor).view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+            tensor = _C.from_numpy(getattr(tensor.cpu(), conversion)().contiguous().numpy())
+    converted: Tensor = getattr(tensor, conversion)()
+    return converted
 
 
 @dataclass
@@ -32,40 +52,66 @@ class Difference:
     """The comparison of two tensors with one name."""
 
     name: str
-    what: str  # "equal", "close", or a description of the problem
+    what: str  # "equal", "close", "not compared: ..." with the reason, or a description of the problem
     largest: float = 0.0  # of |a - b|
     wrong: int = 0  # elements
     numel: int = 0
     place: tuple[int, ...] = ()  # of the largest excess
-    a: float = 0.0  # there
+    a: float = 0.0  # there; an integer of tensors of integers
     b: float = 0.0
+
+    @property
+    def compared(self) -> bool:
+        """Whether the values could be read."""
+        return not self.what.startswith("not compared")
 
     @property
     def differs(self) -> bool:
         """Whether the tensors are neither equal nor close."""
-        return self.what not in ("equal", "close")
+        return self.compared and self.what not in ("equal", "close")
 
 
 @no_grad()
 def difference(name: str, a: Any, b: Any, rtol: float | None, atol: float | None) -> Difference:
-    """Compare by ``|a - b| <= atol + rtol * |b|``. NaN equals NaN, and an infinity equals itself."""
-    if tuple(a.shape) != tuple(b.shape):
+    """Compare by ``|a - b| <= atol + rtol * |b|``, integers exactly. NaN equals NaN, and an infinity equals itself."""
+    if not (is_tensor(a) and is_tensor(b)):
+        same = type(a) is type(b) and (a == b or (a != a and b != b))
+        return Difference(name, "equal" if same else f"{told(a)} against {told(b)}", numel=1)
+    lazy = next((why for why in map(why_no_values, (a, b)) if "lazy" in why), "")
+    if not lazy and tuple(a.shape) != tuple(b.shape):
         return Difference(name, f"shape {shape_text(a.shape)} against {shape_text(b.shape)}")
+    why = lazy or why_no_values(a) or why_no_values(b)
+    if why:
+        shape = "" if lazy else f"both have the shape {shape_text(a.shape)}, but "
+        return Difference(name, f"not compared: {shape}a tensor {why}")
     known = [TOLERANCES.get(dtype_text(tensor), (0.0, 0.0)) for tensor in (a, b)]
     rtol = max(pair[0] for pair in known) if rtol is None else rtol
     atol = max(pair[1] for pair in known) if atol is None else atol
-    x, y = as_float64(a).reshape(-1), as_float64(b).reshape(-1)
+    exact = is_integral(a) and is_integral(b)
+    x, y = ((as_int64 if exact else as_float64)(tensor).reshape(-1) for tensor in (a, b))
     if x.numel() == 0:
         return Difference(name, "equal")
     same = (x == y) | (x.isnan() & y.isnan())
-    gap = (x - y).abs().masked_fill(same, 0.0)
-    excess = (gap - (atol + rtol * y.abs())).masked_fill(same, -1.0).nan_to_num(float("inf"))
+    gap = (gap_of_integers(x, y) if exact else (x - y).abs()).masked_fill(same, 0.0)
+    excess = (gap - (atol + rtol * y.double().abs())).masked_fill(same, -1.0).nan_to_num(float("inf"))
     wrong, worst = int((excess > 0).sum()), int(excess.argmax())
     largest = float(gap.max())
     if wrong == 0:
         return Difference(name, "equal" if bool(same.all()) else "close", largest, 0, x.numel())
-    place = tuple(int(i) for i in unravel(worst, tuple(a.shape)))
-    return Difference(name, "differs", largest, wrong, x.numel(), place, float(x[worst]), float(y[worst]))
+    sizes = (*a.shape, 2) if x.numel() != a.numel() else tuple(a.shape)
+    place = tuple(int(i) for i in unravel(worst, sizes))
+    return Difference(name, "differs", largest, wrong, x.numel(), place, x[worst].item(), y[worst].item())
+
+
+def gap_of_integers(x: Tensor, y: Tensor) -> Tensor:
+    """Return ``|x - y|`` in float64. Two numbers of one sign are subtracted as integers, where nothing overflows."""
+    one_sign = (x < 0) == (y < 0)
+    return _VF.where(one_sign, (x - y).abs().double(), (x.double() - y.double()).abs())
+
+
+def told(value: Any) -> str:
+    """Return the text of a value of a mapping that may be no tensor."""
+    return f"a tensor {shape_text(value.shape)}" if is_tensor(value) else repr(value)[:40]
 
 
 def unravel(index: int, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -102,21 +148,39 @@ class Comparison(Report):
         return next(iter(both or differing), None)
 
     @property
+    def compared(self) -> int:
+        """The number of names whose values were compared."""
+        return sum(row.compared for row in self.rows)
+
+    @property
     def equal(self) -> bool:
-        """Whether there is no difference."""
-        return not any(row.differs for row in self.rows)
+        """Whether all values were compared, at least one, and none differs."""
+        return bool(self.rows) and self.compared == len(self.rows) and not self.differs
+
+    @property
+    def differs(self) -> bool:
+        """Whether there is a difference."""
+        return any(row.differs for row in self.rows)
 
     def tables(self) -> list[Table]:
-        if self.equal:
-            largest = max((row.largest for row in self.rows), default=0.0)
-            return [Table([], [], f"{self.what}: all {len(self.rows)} agree; largest |a - b| {largest:.3g}")]
         first = self.first
-        assert first is not None
+        unread = [row for row in self.rows if not row.compared]
+        if first is None:
+            largest = max((row.largest for row in self.rows), default=0.0)
+            agree = f"all {self.compared} agree; largest |a - b| {largest:.3g}"
+            if not self.rows:
+                return [Table([], [], f"{self.what}: nothing was compared, because there is no tensor")]
+            if not unread:
+                return [Table([], [], f"{self.what}: {agree}")]
+            agree = f"{self.compared} agree" if self.compared else "nothing was compared"
+            more = f"; {len(unread)} of {len(self.rows)} could not be compared"
+            return [Table(["name", ""], [(r.name, r.what) for r in unread[:MOST_ROWS]], f"{self.what}: {agree}{more}")]
         shown = self._shown(first)
         caption = f"{self.what}: first difference at {first.name}: {said(first)}"
-        rows = [(r.name, said(r), r.largest if not r.what.startswith(("only", "shape")) else None) for r in shown]
+        rows = [(r.name, said(r), r.largest if measured(r) else None) for r in shown]
         differing = sum(row.differs for row in self.rows)
         notes = [f"{differing} of {len(self.rows)} differ"]
+        notes += [f"{len(unread)} could not be compared"] if unread else []
         hidden = differing - sum(row.differs for row in shown)
         notes += [f"({hidden} more are not shown)"] if hidden else []
         return [Table(["name", "", "largest |a - b|"], rows, caption, notes, {shown.index(first)})]
@@ -128,9 +192,15 @@ class Comparison(Report):
         return [*before, first, *differing[: MOST_ROWS - 1]]
 
 
+def measured(row: Difference) -> bool:
+    """Return whether elements were compared one by one."""
+    return row.what in ("equal", "close", "differs")
+
+
 def said(row: Difference) -> str:
     """Return the text of a cell, or of the end of a caption."""
     if row.what != "differs":
         return row.what
     where = f" at {list(row.place)}" if row.place else ""
-    return f"{row.wrong} of {row.numel} differ; worst{where}: {row.a:.6g} against {row.b:.6g}"
+    a, b = (str(n) if isinstance(n, int) else f"{n:.6g}" for n in (row.a, row.b))
+    return f"{row.wrong} of {row.numel} differ; worst{where}: {a} against {b}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reftorch.debug.common.expect import expect_module
+from reftorch.debug.common.expect import expect_module, expect_values
 from reftorch.debug.common.svg import INK, LINE, MUTED, Picture
 from reftorch.debug.common.table import shape_text
 from reftorch.debug.model.diagnosis.activations import Units, activations
@@ -36,7 +36,7 @@ def draw_activations(model: Any, *inputs: Any) -> Picture:
 
     Raises:
         TypeError: the model is not a module.
-        ValueError: the model calls none of these activations.
+        ValueError: the model calls none of these activations, or has no values, because it is lazy or on meta.
 
     Example:
         >>> import reftorch as torch
@@ -48,6 +48,7 @@ def draw_activations(model: Any, *inputs: Any) -> Picture:
         [picture] 1 activation; idle units: 2 of 4
     """
     expect_module("draw_activations", model)
+    expect_values("draw_activations", model, inputs)
     layers = activations(Program(model, inputs, None, None, None, None, (), 0, 0))
     if not layers:
         raise ValueError("draw_activations: the model calls no relu, tanh or sigmoid. Hint: pass a batch of inputs.")

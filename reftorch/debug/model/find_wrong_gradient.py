@@ -6,18 +6,15 @@ Left out: modules that compute otherwise in a second call; second derivatives.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from reftorch import _C
-from reftorch.autograd.grad_mode import no_grad
-from reftorch.debug.common.expect import expect_module
+from reftorch.debug.common.expect import expect_module, expect_values
+from reftorch.debug.common.library import library_of
 from reftorch.debug.common.table import Report, Table
+from reftorch.debug.common.untouched import untouched
 from reftorch.debug.model.check_gradients import check_gradients
-from reftorch.debug.model.wrong_ops import Alone, CallGradient, copied, find_wrong_ops, is_wrong, status_of
-from reftorch.random import get_rng_state, set_rng_state
+from reftorch.debug.model.wrong_ops import CallGradient, alone, copied, find_wrong_ops, is_wrong, status_of
 from reftorch.utils._pytree import tree_map
 
 
@@ -54,7 +51,14 @@ class WrongGradient(Report):
 
     def tables(self) -> list[Table]:
         found = self.first
+        unmeasured = sum(row.status.startswith("not measured") for row in self.rows)
         caption = "gradients of modules: all ok"
+        if not self.rows:
+            caption = "gradients of modules: nothing was measured, because no module was called"
+        elif unmeasured == len(self.rows):
+            caption = "gradients of modules: nothing was measured"
+        elif unmeasured:
+            caption = f"gradients of modules: {unmeasured} of {len(self.rows)} not measured, the others ok"
         if found is not None:
             caption = f"gradients of modules: '{found.name}' ({found.kind}) is the innermost module that is wrong"
         rows = [(row.name or "(model)", row.kind, row.status) for row in self.rows]
@@ -114,32 +118,20 @@ def find_wrong_gradient(model: Any, *inputs: Any, samples: int = 4, **kwargs: An
     Mirrors torch/autograd/gradcheck.py, ``gradcheck``.
     """
     expect_module("find_wrong_gradient", model)
-    with _state_kept(model):
+    expect_values("find_wrong_gradient", model, (inputs, kwargs))
+    with untouched(model):
         return _find(model, inputs, kwargs, samples)
 
 
-@contextmanager
-def _state_kept(model: Any) -> Iterator[None]:
-    """Give the model's buffers, such as running averages, and the random numbers their former state at the end."""
-    buffers, state = [(buffer, buffer.detach().clone()) for buffer in model.buffers()], get_rng_state()
-    try:
-        yield
-    finally:
-        set_rng_state(state)
-        with no_grad():
-            for buffer, former in buffers:
-                buffer.copy_(former)
-
-
 def _find(model: Any, inputs: tuple, kwargs: dict[str, Any], samples: int) -> WrongGradient:
-    calls = first_calls(model, inputs, kwargs)
-    rows = []
+    library, calls, rows = library_of(model), first_calls(model, inputs, kwargs), []
     modules = {name: module for name, module in model.named_modules() if name in calls}
     for name in sorted(modules, key=lambda name: -(name.count(".") + bool(name))):
         args, keywords = calls[name]
         try:
-            status = status_of(check_gradients(Alone(modules[name], args, keywords), _C.tensor(0.0), samples=samples))
-        except RuntimeError as error:  # such as of a module that makes a tensor of float32 in each call
+            module = alone(library, modules[name], args, keywords)
+            status = status_of(check_gradients(module, library.tensor(0.0), samples=samples))
+        except (RuntimeError, TypeError, ValueError) as error:  # such as of a module that returns integers
             status = f"not measured: its copy in float64 raised {type(error).__name__}: {error}"
         rows.append(ModuleGradient(name, type(modules[name]).__name__, status))
     culprit = next((row.name for row in rows if row.wrong), None)
@@ -158,8 +150,8 @@ def first_calls(model: Any, inputs: tuple, kwargs: dict[str, Any]) -> dict[str, 
 
         handles.append(module.register_forward_pre_hook(keep, with_kwargs=True))
     try:
-        with no_grad():
-            model(*inputs, **kwargs)
+        with library_of(model).no_grad():
+            model(*tree_map(copied, inputs), **tree_map(copied, kwargs))
     finally:
         for handle in handles:
             handle.remove()

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from reftorch import _C
+from reftorch._thread_local import ThreadLocal
 from reftorch.debug.common.flatten import flatten
 from reftorch.debug.common.ops import Line, Observer, calling_lines
-from reftorch.debug.common.table import Report, Table, bytes_text
+from reftorch.debug.common.table import Report, Table, bytes_text, counted
 from reftorch.debug.model.memory_snapshot import add_saved, has_memory, storage_of
 
 MOST_ROWS = 30
@@ -22,7 +23,7 @@ MOST_ROWS = 30
 
 @dataclass
 class LineMemory:
-    """What one line made: the number of storages, their bytes, and the bytes that exist at the end of the block."""
+    """The storages that one line made: their number, their bytes, and the bytes left at the end of the block."""
 
     line: Line
     storages: int = 0
@@ -35,7 +36,8 @@ class memory_by_line(Report, Observer):
 
     After a forward pass, the memory that a line keeps is mostly what the graph saved for backward. The report lists the
     lines by kept bytes, then by made bytes. A line is the innermost one outside of the library; an op of ``backward``
-    counts for the line that calls ``backward``. Memory that was made before the block is not listed.
+    counts for the line that calls ``backward``. Memory that was made before the block is not listed, and tensors on
+    meta have none. Threads that start in the block are watched, too.
 
     Attributes:
         lines: the :class:`LineMemory` of each line; empty until the block ends.
@@ -59,8 +61,7 @@ class memory_by_line(Report, Observer):
         self._by_line: dict[Line, LineMemory] = {}
         self._makers: dict[int, tuple[LineMemory, int]] = {}  # by address: who made the storage there, and its bytes
         self._inside: dict[int, tuple[LineMemory, int]] = {}  # the same for ops inside a composite one
-        self._given: set[int] = set()  # the storages of the arguments of the op that runs
-        self._depth = 0
+        self._threads = ThreadLocal()
 
     def __enter__(self) -> memory_by_line:
         self.observe()
@@ -81,24 +82,34 @@ class memory_by_line(Report, Observer):
         self._makers.clear()
         self._inside.clear()
 
+    def _running(self) -> list[set[int]]:
+        """Return, for each op that runs in this thread, the storages of the arguments of the outermost one."""
+        if not hasattr(self._threads, "running"):
+            self._threads.running = []
+        running: list[set[int]] = self._threads.running
+        return running
+
     def start(self, op: str, arguments: tuple) -> None:
-        if self._depth == 0:
-            self._given = {t._storage_data_ptr() for _, t in flatten(arguments, "") if has_memory(t)}
-        self._depth += 1
+        running = self._running()
+        given = running[0] if running else {t._storage_data_ptr() for _, t in flatten(arguments, "") if has_memory(t)}
+        running.append(given)
 
     def end(self, op: str, results: tuple | None) -> None:
-        self._depth -= 1
+        running = self._running()
+        if not running:
+            return  # the op has begun before the block
+        given = running.pop()
         if results is None:
             return
         made = {t._storage_data_ptr(): t._storage_nbytes() for _, t in flatten(results, "") if has_memory(t)}
         for address, nbytes in made.items():
-            if address not in self._given:  # a view, or an op in place, makes nothing
+            if address not in given:  # a view, or an op in place, makes nothing
                 inner, user = calling_lines(sys._getframe(1))
                 row = self._by_line.setdefault(user or inner, LineMemory(user or inner))
                 # The address is one of freed memory, if an earlier op has made a storage there.
                 self._makers.pop(address, None)
                 self._inside[address] = (row, nbytes)
-                if self._depth == 0:
+                if not running:
                     del self._inside[address]
                     self._makers[address] = (row, nbytes)
                     row.storages += 1
@@ -108,7 +119,7 @@ class memory_by_line(Report, Observer):
         rows = [(bytes_text(row.kept), bytes_text(row.made), row.storages, str(row.line)) for row in self.lines]
         kept, made = sum(row.kept for row in self.lines), sum(row.made for row in self.lines)
         caption = f"memory by line: {bytes_text(made)} made, {bytes_text(kept)} of it kept"
-        notes = [f"({len(rows) - MOST_ROWS} lines more)"] if len(rows) > MOST_ROWS else []
+        notes = [f"({counted(len(rows) - MOST_ROWS, 'line')} more)"] if len(rows) > MOST_ROWS else []
         return [Table(["kept", "made", "storages", "line"], rows[:MOST_ROWS], caption, notes)]
 
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from reftorch import _C
 from reftorch.debug.common.expect import described
+from reftorch.debug.common.library import is_lazy
 from reftorch.debug.common.names import names_in
-from reftorch.debug.common.table import Report, Table, bytes_text, dtype_text, shape_text
+from reftorch.debug.common.table import Report, Table, bytes_text, counted, dtype_text, shape_text
 from reftorch.debug.notebook.draw_graph import saved_tensors
 
 MOST_ROWS = 30
@@ -109,7 +110,7 @@ class MemorySnapshot(Report):
             f"{bytes_text(self.nbytes)}; allocator: {bytes_text(self.stats['allocated_bytes'])} in use, "
             f"{bytes_text(self.stats['cached_bytes'])} kept for reuse"
         )
-        notes = [f"({len(rows) - MOST_ROWS} rows more)"] if len(rows) > MOST_ROWS else []
+        notes = [f"({counted(len(rows) - MOST_ROWS, 'row')} more)"] if len(rows) > MOST_ROWS else []
         return [Table(["size", "name", "shape", "dtype", ""], rows[:MOST_ROWS], caption, notes)]
 
 
@@ -142,18 +143,13 @@ class MemoryDiff(Report):
             f"memory: {counted(len(self.new), 'storage')} new, {len(self.freed)} freed, {signed(self.nbytes)}; "
             f"allocator: {signed(in_use)} in use"
         )
-        notes = [f"({len(rows) - MOST_ROWS} rows more)"] if len(rows) > MOST_ROWS else []
+        notes = [f"({counted(len(rows) - MOST_ROWS, 'row')} more)"] if len(rows) > MOST_ROWS else []
         return [Table(["change", "size", "name", "shape", "dtype", ""], rows[:MOST_ROWS], caption, notes)]
 
 
 def signed(count: int) -> str:
     """+1.5 KiB"""
     return f"{'+' if count > 0 else ''}{bytes_text(count)}"
-
-
-def counted(count: int, what: str) -> str:
-    """3 storages; 1 storage"""
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def memory_snapshot(*, graph: bool = True) -> MemorySnapshot:
@@ -195,8 +191,10 @@ def memory_snapshot(*, graph: bool = True) -> MemorySnapshot:
 
 
 def has_memory(tensor: Any) -> bool:
-    """Return whether to list a tensor: not if it is empty, nor if it is the wrapper of a function transform."""
-    return _C._functorch._describe(tensor) is None and tensor._storage_nbytes() > 0
+    """Return whether to list a tensor: not if it is empty, lazy or on meta, nor if it wraps one for a transform."""
+    if is_lazy(tensor) or _C._functorch._describe(tensor) is not None:
+        return False
+    return tensor.device.type != "meta" and tensor._storage_nbytes() > 0
 
 
 def storage_of(storages: dict[int, StorageInfo], tensor: Any, seen: int = 0) -> StorageInfo:

@@ -10,10 +10,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from reftorch._thread_local import ThreadLocal
 from reftorch.debug.common.expect import expect_module
 from reftorch.debug.common.flatten import flatten
-from reftorch.debug.common.table import Report, Table, dtype_text, shape_text
-from reftorch.debug.model.comparison import Comparison, as_float64
+from reftorch.debug.common.library import is_lazy, why_no_values
+from reftorch.debug.common.table import Report, Table, counted, dtype_text, shape_text
+from reftorch.debug.model.comparison import Comparison, as_float64, as_int64, is_integral
 
 
 class record_tensors(Report, Mapping[str, Any]):
@@ -22,7 +24,10 @@ class record_tensors(Report, Mapping[str, Any]):
     A name is the module's dotted name, then ``input`` or ``output``, then the path in tuples, lists and dicts:
     ``encoder.0/output/hidden/1``. The names of the model itself begin with ``input`` or ``output``. The second call of
     a module is ``encoder.0#2``. The names have the order of the events, so the first difference from another run is
-    where the runs begin to differ. If an error ends the block, the recording and the error name the module.
+    where the runs begin to differ. An argument that the call has changed, and does not return, is recorded again as
+    ``encoder.0/written/0``. If an error ends the block, the recording and the error name the module. A tensor on meta
+    is recorded with its shape. ``==`` of two recordings says whether names and values are exactly equal; see ``diff``
+    for the first difference.
 
     Args:
         model: a module of reftorch or torch.
@@ -57,7 +62,7 @@ class record_tensors(Report, Mapping[str, Any]):
         self._depth, self._detach, self._device, self._gradients = depth, detach, device, gradients
         self._tensors: dict[str, Any] = {}
         self._calls: dict[str, int] = {}
-        self._running: list[tuple[Any, str]] = []
+        self._threads = ThreadLocal()  # a model may run in several threads at once
         self._handles: list[Any] = []
         self._raised: tuple[BaseException, str] | None = None  # the innermost module that raised
         self._ended = ""
@@ -79,25 +84,42 @@ class record_tensors(Report, Mapping[str, Any]):
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
-        self._running.clear()
+        self._running().clear()
+
+    def _running(self) -> list[tuple[Any, str, list]]:
+        """Return the calls that run in this thread: module, name of the call, and the versions of its inputs."""
+        if not hasattr(self._threads, "running"):
+            self._threads.running = []
+        running: list[tuple[Any, str, list]] = self._threads.running
+        return running
 
     def _watch(self, name: str, module: Any) -> None:
         def before(module: Any, args: tuple, kwargs: dict[str, Any]) -> None:
             self._calls[name] = self._calls.get(name, 0) + 1
             number = self._calls[name]
             call = name if number == 1 else f"{name}#{number}"
-            self._running.append((module, call))
             lone = len(args) == 1 and not kwargs
-            self._keep(place(call, "input"), args[0] if lone else {**dict(enumerate(args)), **kwargs})
+            named: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+            arguments = args[0] if lone else named
+            written = [
+                (path, t, t._version) for path, t in flatten(arguments, place(call, "written")) if has_version(t)
+            ]
+            self._running().append((module, call, written))
+            self._keep(place(call, "input"), arguments)
 
         def after(module: Any, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
-            if not self._running or self._running[-1][0] is not module:
+            running = self._running()
+            if not running or running[-1][0] is not module:
                 return  # the block began inside this call, or an error ended the call
-            _, call = self._running.pop()
+            _, call, written = running.pop()
             error = sys.exc_info()[1]
             if error is not None and output is None and (self._raised is None or self._raised[0] is not error):
                 self._raised = (error, f"{call or 'the model itself'} ({type(module).__name__})")
             self._keep(place(call, "output"), output)
+            returned = {id(tensor) for _, tensor in flatten(output, "")}
+            for path, tensor, version in written:
+                if tensor._version != version and id(tensor) not in returned:
+                    self._tensors[path] = self._copy(tensor)
             if self._gradients:
                 self._keep_gradients(place(call, "grad_output"), output)
 
@@ -114,7 +136,7 @@ class record_tensors(Report, Mapping[str, Any]):
                 self._handles.append(tensor.register_hook(lambda grad, name=name: self._keep(name, grad)))
 
     def _copy(self, tensor: Any) -> Any:
-        if not self._detach:
+        if not self._detach or is_lazy(tensor):
             return tensor
         copied = tensor.detach().clone()
         return copied if self._device is None else copied.to(self._device)
@@ -136,6 +158,17 @@ class record_tensors(Report, Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._tensors)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other recording has the same names and exactly equal values; NaN equals NaN."""
+        if self is other:
+            return True
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        found = Comparison(self, other, 0.0, 0.0)
+        return not found.differs and found.compared == len(found.rows)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def diff(self, other: Mapping[str, Any], rtol: float | None = None, atol: float | None = None) -> Comparison:
         """Compare with another run, name by name.
@@ -163,8 +196,11 @@ class record_tensors(Report, Mapping[str, Any]):
         return Comparison(self, other, rtol, atol)
 
     def tables(self) -> list[Table]:
-        rows = [(name, dtype_text(t), shape_text(t.shape), *statistics(t)) for name, t in self._tensors.items()]
-        caption = f"{len(rows)} tensors in {sum(self._calls.values())} calls of {len(self._calls)} modules"
+        rows = [(name, *kind(tensor), *statistics(tensor)) for name, tensor in self._tensors.items()]
+        modules = counted(len(self._calls), "module")
+        caption = f"{counted(len(rows), 'tensor')} in {counted(sum(self._calls.values()), 'call')} of {modules}"
+        if not self._calls:
+            caption = "nothing was recorded: no module of the model was called in the block"
         notes = [self._ended] if self._ended else []
         return [Table(["name", "dtype", "shape", "min", "mean", "max"], rows, caption, notes)]
 
@@ -178,9 +214,22 @@ def place(call: str, kind: str) -> str:
     return f"{call}/{kind}" if call and not call.startswith("#") else f"{kind}{call}"
 
 
+def has_version(tensor: Any) -> bool:
+    """Return whether an op in place leaves a trace: a tensor that was made in inference mode counts no versions."""
+    return not is_lazy(tensor) and not tensor.is_inference()
+
+
+def kind(tensor: Any) -> tuple[str, str]:
+    """Return the dtype and the shape; a lazy parameter has no shape yet."""
+    return dtype_text(tensor), "not known yet" if is_lazy(tensor) else shape_text(tensor.shape)
+
+
 def statistics(tensor: Any) -> tuple[Any, Any, Any]:
-    """Return the smallest, the mean and the largest element."""
-    if tensor.numel() == 0:
+    """Return the smallest, the mean and the largest element; None of a tensor without values."""
+    if why_no_values(tensor) or tensor.numel() == 0:
         return None, None, None
     values = as_float64(tensor)
+    if is_integral(tensor):  # the ends are exact
+        numbers = as_int64(tensor)
+        return int(numbers.min()), float(values.mean()), int(numbers.max())
     return float(values.min()), float(values.mean()), float(values.max())

@@ -6,12 +6,15 @@ Left out: counts of multiplications; memory of activations.
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
-from reftorch.autograd.grad_mode import no_grad
 from reftorch.debug.common.expect import expect_module
-from reftorch.debug.common.table import Report, Table, bytes_text, shape_text
+from reftorch.debug.common.library import is_lazy, library_of
+from reftorch.debug.common.table import Report, Table, bytes_text, counted, shape_text
+from reftorch.debug.common.untouched import own_copy, untouched
 from reftorch.debug.model.record_tensors import level, place, record_tensors
+from reftorch.utils._pytree import tree_map
 
 
 class Summary(Report):
@@ -19,6 +22,7 @@ class Summary(Report):
 
     def __init__(self, model: Any, depth: int | None, recorded: record_tensors | None) -> None:
         self.parameters = self.trainable = self.buffers = self.nbytes = 0
+        self._lazy, self._on_meta = [], 0  # type: tuple[list[str], int]
         self._with_shapes = recorded is not None
         self._rows: list[tuple] = []
         seen: dict[int, Any] = {}  # by id; an object that is kept alive shares its id with no other
@@ -39,6 +43,10 @@ class Summary(Report):
                 own[name] = None if id(tensor) in seen else tensor
                 if id(tensor) not in seen:
                     seen[id(tensor)] = tensor
+                    if is_lazy(tensor):
+                        self._lazy.append(name)
+                        continue
+                    self._on_meta += tensor.device.type == "meta"
                     setattr(self, kind, getattr(self, kind) + tensor.numel())
                     self.nbytes += tensor.numel() * tensor.element_size()
                     self.trainable += tensor.numel() if kind == "parameters" and tensor.requires_grad else 0
@@ -49,17 +57,24 @@ class Summary(Report):
         if again:
             held = "(shared, see above)"
         else:
-            held = ", ".join(f"{n} {'(shared)' if t is None else shape_text(t.shape)}" for n, t in own.items())
-        count = sum(t.numel() for n, t in own.items() if t is not None and n in module._parameters)
+            held = ", ".join(f"{n} {shape_of(t)}" for n, t in own.items())
+        known = [t for n, t in own.items() if t is not None and n in module._parameters and not is_lazy(t)]
+        count = sum(t.numel() for t in known)
         shapes = () if recorded is None else (shapes_of(recorded, name, "input"), shapes_of(recorded, name, "output"))
-        return (label, type(module).__name__, *shapes, held, count if own else None)
+        unknown = not known and any(t is not None and is_lazy(t) for t in own.values())
+        return (label, type(module).__name__, *shapes, held, None if unknown or not own else count)
 
     def tables(self) -> list[Table]:
         shapes = ["input", "output"] if self._with_shapes else []
         notes = [
-            f"{self.parameters:,} parameters, {self.trainable:,} of them trained; "
-            f"{self.buffers:,} elements of buffers; {bytes_text(self.nbytes)}"
+            f"{counted(self.parameters, 'parameter')}, {self.trainable:,} of them trained; "
+            f"{counted(self.buffers, 'element')} of buffers; {bytes_text(self.nbytes)}"
         ]
+        if self._lazy:
+            count = counted(len(self._lazy), "tensor")
+            notes.append(f"{count} of lazy modules not counted: the first call sets their shapes. Hint: pass inputs.")
+        if self._on_meta:
+            notes.append(f"{counted(self._on_meta, 'tensor')} on meta: shapes, but no values and no memory")
         return [Table(["name", "type", *shapes, "holds", "parameters"], self._rows, notes=notes)]
 
 
@@ -69,7 +84,8 @@ def summary(model: Any, *inputs: Any, depth: int | None = None, **kwargs: Any) -
     Args:
         model: a module of reftorch or torch.
         inputs, kwargs: the arguments of the model. The model is called once, in evaluation mode and without a graph, to
-            find the shapes of the inputs and outputs of each module. Without them, the table has no columns of shapes.
+            find the shapes of the inputs and outputs of each module; afterwards it is as it was, a lazy model is still
+            lazy, and so are the random numbers. Without inputs, the table has no columns of shapes.
         depth: the largest depth of shown modules: 0 for the model alone, 1 for its children too; None for all.
 
     Returns:
@@ -90,24 +106,20 @@ def summary(model: Any, *inputs: Any, depth: int | None = None, **kwargs: Any) -
     expect_module("summary", model)
     if not inputs and not kwargs:
         return Summary(model, depth, None)
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()  # the call must not change a running mean
-    try:
-        with no_grad(), _torch_no_grad(), record_tensors(model) as recorded:
-            model(*inputs, **kwargs)
-    finally:
-        for module, training in modes:
-            module.training = training
+    if any(is_lazy(tensor) for tensor in [*model.parameters(), *model.buffers()]):
+        model = copy.deepcopy(model)  # the call initializes it for good
+    inputs, kwargs = tree_map(own_copy, (inputs, kwargs))
+    with untouched(model), library_of(model).no_grad(), record_tensors(model) as recorded:
+        model.eval()
+        model(*inputs, **kwargs)
     return Summary(model, depth, recorded)
 
 
-def _torch_no_grad() -> Any:
-    """Return torch's no_grad, if torch was imported, because the model may be a model of torch."""
-    import contextlib
-    import sys
-
-    torch = sys.modules.get("torch")
-    return contextlib.nullcontext() if torch is None else torch.no_grad()
+def shape_of(tensor: Any) -> str:
+    """Return the shape of a parameter or a buffer of a module; None stands for one that was shown before."""
+    if tensor is None:
+        return "(shared)"
+    return "(not initialized)" if is_lazy(tensor) else shape_text(tensor.shape)
 
 
 def shapes_of(recorded: record_tensors, name: str, kind: str) -> str:

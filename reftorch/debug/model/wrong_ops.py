@@ -12,16 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from reftorch import _C
-from reftorch._torch_function import TorchFunctionMode
-from reftorch.autograd.function import Function
-from reftorch.autograd.grad_mode import enable_grad
+from reftorch.debug.common.library import is_tensor, library_of
 from reftorch.debug.common.ops import Line, calling_lines
 from reftorch.debug.model.check_gradients import GradientCheck, check_gradients, in_float64
-from reftorch.nn.modules.container import ParameterList
-from reftorch.nn.modules.module import Module
-from reftorch.nn.parameter import Parameter
-from reftorch.overrides import resolve_name
 from reftorch.utils._pytree import tree_leaves, tree_map
 
 
@@ -48,56 +41,63 @@ class _Call:
     line: Line | None
 
 
-class Alone(Module):
-    """A module whose inputs are parameters, so that a check of parameters checks them too."""
+def alone(library: Any, function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Any:
+    """Return a module that calls the function, and whose inputs are parameters, so that a check of parameters checks
+    them too; the parameters of the function, if it is a module, are parameters as well."""
 
-    def __init__(self, module: Any, args: tuple, kwargs: dict[str, Any]) -> None:
-        super().__init__()
-        self.module = module
-        self.arguments = (args, kwargs)
-        floats = [each for each in tree_leaves(self.arguments) if is_float(each)]
-        self.inputs = ParameterList([Parameter(each.detach().clone()) for each in floats])
+    class Alone(library.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = function
+            self.arguments = (args, kwargs)
+            floats = [each for each in tree_leaves(self.arguments) if is_float(each)]
+            self.inputs = library.nn.ParameterList([library.nn.Parameter(each.detach().clone()) for each in floats])
 
-    def forward(self, _: Any) -> Any:
-        inputs = iter(self.inputs)
-        args, kwargs = tree_map(lambda each: next(inputs) if is_float(each) else each, self.arguments)
-        return self.module(*args, **kwargs)
+        def forward(self, _: Any) -> Any:
+            inputs = iter(self.inputs)
+            args, kwargs = tree_map(lambda each: next(inputs) if is_float(each) else each, self.arguments)
+            return self.module(*args, **kwargs)
+
+    return Alone()
 
 
-class _CallAlone(Module):
-    """One call, in float64. The inputs through which the gradient goes are parameters."""
+def call_alone(library: Any, call: _Call) -> Any:
+    """Return a module of one call, in float64. The inputs through which the gradient goes are parameters."""
 
-    def __init__(self, call: _Call) -> None:
-        super().__init__()
-        self.call = call
-        self.arguments = tree_map(in_float64, (call.args, call.kwargs))
-        floats = [each for each in tree_leaves(self.arguments) if is_float(each)]
-        chosen = [each for each, needs in zip(floats, call.needs, strict=True) if needs]
-        self.inputs = ParameterList([Parameter(each) for each in chosen])
+    class CallAlone(library.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.call = call
+            self.arguments = tree_map(in_float64, (call.args, call.kwargs))
+            floats = [each for each in tree_leaves(self.arguments) if is_float(each)]
+            chosen = [each for each, needs in zip(floats, call.needs, strict=True) if needs]
+            self.inputs = library.nn.ParameterList([library.nn.Parameter(each) for each in chosen])
 
-    def forward(self, _: Any) -> Any:
-        needs, inputs = iter(self.call.needs), iter(self.inputs)
+        def forward(self, _: Any) -> Any:
+            needs, inputs = iter(self.call.needs), iter(self.inputs)
 
-        def argument(value: Any) -> Any:
-            if not is_float(value):
-                return value
-            return next(inputs).clone() if next(needs) else value.clone()  # the call may write to it
+            def argument(value: Any) -> Any:
+                if not is_float(value):
+                    return value
+                return next(inputs).clone() if next(needs) else value.clone()  # the call may write to it
 
-        args, kwargs = tree_map(argument, self.arguments)
-        result = self.call.function(*args, **kwargs)
-        for each in tree_leaves(result):
-            if is_float(each) and each.dtype != _C.float64:
-                raise RuntimeError(f"its result is {each.dtype} for inputs of float64")
-        return result
+            args, kwargs = tree_map(argument, self.arguments)
+            result = self.call.function(*args, **kwargs)
+            for each in tree_leaves(result):
+                if is_float(each) and each.dtype != library.float64:
+                    raise RuntimeError(f"its result is {each.dtype} for inputs of float64")
+            return result
+
+    return CallAlone()
 
 
 def is_float(value: Any) -> bool:
-    return isinstance(value, _C.TensorBase) and value.is_floating_point()
+    return is_tensor(value) and value.is_floating_point()
 
 
 def copied(value: Any) -> Any:
     """Return a copy of a tensor, because the model may write to it later."""
-    return value.detach().clone() if isinstance(value, _C.TensorBase) else value
+    return value.detach().clone() if is_tensor(value) else value
 
 
 def is_wrong(status: str) -> bool:
@@ -114,8 +114,8 @@ def status_of(check: GradientCheck) -> str:
     return "ok" if any(row.checked for row in check.rows) else "not measured"
 
 
-class _Calls(TorchFunctionMode):
-    """Keeps the arguments of each op that Python calls inside a ``with`` block."""
+class _Calls:
+    """The arguments of each call of an op or an autograd Function."""
 
     def __init__(self) -> None:
         self.calls: list[_Call] = []
@@ -133,29 +133,30 @@ class _Calls(TorchFunctionMode):
             self.calls.append(_Call(name, function, kept[0], kept[1], needs, calling_lines(sys._getframe(1)).user))
         return result
 
-    def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
-        def called(*args: Any, **kwargs: Any) -> Any:
-            return func(*args, **kwargs)  # a property's ``__get__`` could not be copied
-
-        name = resolve_name(func) or str(getattr(func, "__name__", func))
-        return self.run(name.removesuffix(".__get__"), called, args, kwargs or {})
-
 
 @contextmanager
-def _recorded() -> Iterator[list[_Call]]:
+def _recorded(library: Any) -> Iterator[list[_Call]]:
     """Record the ops and the autograd Functions that are called in a ``with`` block."""
     calls = _Calls()
-    usual = Function.__dict__["apply"]
+    usual = library.autograd.Function.__dict__["apply"]
+
+    class Ops(library.overrides.TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+            def called(*args: Any, **kwargs: Any) -> Any:
+                return func(*args, **kwargs)  # a property's ``__get__`` could not be copied
+
+            name = library.overrides.resolve_name(func) or str(getattr(func, "__name__", func))
+            return calls.run(name.removesuffix(".__get__"), called, args, kwargs or {})
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         return calls.run(f"{cls.__name__}.apply", lambda *a, **k: usual.__func__(cls, *a, **k), args, kwargs)
 
-    Function.apply = classmethod(apply)  # type: ignore[method-assign, assignment]
+    library.autograd.Function.apply = classmethod(apply)
     try:
-        with calls:
+        with Ops():
             yield calls.calls
     finally:
-        Function.apply = usual  # type: ignore[method-assign]
+        library.autograd.Function.apply = usual
 
 
 def _with_gradient(value: Any) -> Any:
@@ -177,13 +178,14 @@ def find_wrong_ops(module: Any, args: tuple, kwargs: dict[str, Any], samples: in
     Returns:
         A row for each call up to the first one that is wrong.
     """
+    library = library_of(module)
     args, kwargs = tree_map(_with_gradient, (args, kwargs))
-    with enable_grad(), _recorded() as calls:
+    with library.enable_grad(), _recorded(library) as calls:
         module(*args, **kwargs)
     rows = []
     for call in calls:
         try:
-            status = status_of(check_gradients(_CallAlone(call), _C.tensor(0.0), samples=samples))
+            status = status_of(check_gradients(call_alone(library, call), library.tensor(0.0), samples=samples))
         except (RuntimeError, TypeError) as error:
             status = f"not measured: in float64 it raised {type(error).__name__}: {str(error).splitlines()[0]}"
         rows.append(CallGradient(call.name, call.line, status))

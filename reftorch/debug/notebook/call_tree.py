@@ -36,11 +36,11 @@ class call_tree:
     even while nothing is recorded, so some functions do not report, and the functions that they call are shown under
     their caller:
 
-    - functions that are called very often: the headers of ``c10/``, ``Tensor.h``, ``ivalue.h`` and
+    - functions that are called very often: the headers of ``c10/``, ``Tensor.h``, ``ivalue.h``, ``Dispatch.h`` and
       ``TensorIterator.h``;
-    - functions that are called for every element: lambdas, and the arithmetic in ``SharedReduceOps.h`` and
-      ``VectorMath*.h``. So ``mul_kernel`` ends in the loop that runs over the elements; the multiplication itself is on
-      the lines of ``mul_kernel``;
+    - functions that are called for every element: lambdas, and the arithmetic in ``*Functors.h``, ``SharedReduceOps.h``
+      and ``VectorMath*.h``. So ``mul_kernel`` ends in the loop that runs over the elements; the multiplication itself
+      is in ``MulFunctor``;
     - the table that maps an op to its kernel (``DispatchStub``): the compiler takes its name for the name of a lambda;
     - the binding (the ``python_*`` files, ``Module.cpp``, ``Exceptions.cpp``), which is optimized. So the C++ function
       that Python calls (``call_operator``, ``op_vectorcall``) is absent, and the dispatcher is directly under the line

@@ -60,7 +60,7 @@ def main(argv: list[str]) -> int:
     """Write the companion of the notebook named on the command line; return 1 if there is no notebook to convert."""
     if len(argv) != 1 or not argv[0].endswith(".ipynb"):
         print("companion: open the notebook, so that it is in front, and start there; a .py file", file=sys.stderr)
-        print("           (the companion itself, say) is started by `current file`", file=sys.stderr)
+        print("           (the companion itself, say) is started by `Debug this file`", file=sys.stderr)
         return 1
     notebook = Path(argv[0]).resolve()
     if not notebook.exists() or not notebook.is_relative_to(ROOT):

@@ -12,9 +12,10 @@ from itertools import product
 from typing import Any
 
 from reftorch import _C, _VF
+from reftorch.debug.common.library import is_lazy, why_no_values
 from reftorch.debug.common.names import names_in
 from reftorch.debug.common.svg import INK, LINE, MUTED, PAPER, Picture
-from reftorch.debug.common.table import bytes_text, dtype_text, shape_text
+from reftorch.debug.common.table import bytes_text, counted, dtype_text, shape_text
 from reftorch.debug.model.comparison import unravel
 
 CELL, HEIGHT, GAP, EDGE, LINE_HEIGHT, BAND = 46, 34, 26, 20, 18, 4
@@ -47,6 +48,7 @@ class _Memory:
     nbytes: int
     unit: int
     tensors: list[_Drawn] = field(default_factory=list)
+    missing: str = ""  # why there is no memory, or ""
 
     @property
     def cells(self) -> int:
@@ -55,6 +57,8 @@ class _Memory:
 
 def draw_storage(*tensors: Any, **named: Any) -> Picture:
     """Draw tensors and the storages that hold their elements: an SVG picture, which a notebook shows.
+
+    A tensor on meta has no storage, and is shown with its shape and strides alone.
 
     Each group begins with a storage, cell by cell, with the number of each cell below the cell. Under the storage are
     the tensors that use it: each element shows its value, and below the value the number of its cell. A coloured bar
@@ -82,13 +86,14 @@ def draw_storage(*tensors: Any, **named: Any) -> Picture:
     names = names_in(sys._getframe(1)) if tensors else {}
     pairs = [(names.get(id(tensor), f"tensor {i}"), tensor) for i, tensor in enumerate(tensors)] + list(named.items())
     memories = group(pairs)
-    storages = f"{len(memories)} storage" + ("" if len(memories) == 1 else "s")
-    caption = f"{len(pairs)} tensor{'' if len(pairs) == 1 else 's'} on {storages}"
+    held = [memory for memory in memories if not memory.missing]
+    caption = f"{counted(len(pairs), 'tensor')} on {counted(len(held), 'storage')}"
     width = max(memory_width(memory) for memory in memories)
     picture = Picture(width, 1, caption)
     y: float = EDGE
     for number, memory in enumerate(memories):
-        y = draw_memory(picture, memory, f"storage {number}" if len(memories) > 1 else "storage", y)
+        if not memory.missing:
+            y = draw_memory(picture, memory, f"storage {number}" if len(memories) > 1 else "storage", y)
         for drawn in memory.tensors:
             y = draw_tensor(picture, drawn, memory.unit, y)
         y += GAP / 2
@@ -102,10 +107,15 @@ def group(pairs: list[tuple[str, Any]]) -> list[_Memory]:
     for position, (name, tensor) in enumerate(pairs):
         if not isinstance(tensor, _C.TensorBase):
             raise TypeError(f"draw_storage: expected tensors, but '{name}' is a {type(tensor).__name__}")
-        address = tensor._storage_data_ptr() or -position  # a tensor without memory shares nothing
-        memory = memories.setdefault(address, _Memory(tensor._storage_nbytes(), tensor.element_size()))
-        memory.unit = min(memory.unit, tensor.element_size())
-        memory.tensors.append(_Drawn(name, tensor.detach(), COLORS[position % len(COLORS)]))
+        missing = why_no_values(tensor)
+        address = 0 if missing else tensor._storage_data_ptr()
+        size, unit = (0, 1) if missing else (tensor._storage_nbytes(), tensor.element_size())
+        # A tensor without memory shares nothing.
+        memory = memories.setdefault(address or -1 - position, _Memory(size, unit, missing=missing))
+        memory.unit = min(memory.unit, unit)
+        memory.tensors.append(
+            _Drawn(name, tensor if is_lazy(tensor) else tensor.detach(), COLORS[position % len(COLORS)])
+        )
     return list(memories.values())
 
 
@@ -133,7 +143,7 @@ def memory_width(memory: _Memory) -> float:
 
 
 def tensor_width(drawn: _Drawn) -> float:
-    if drawn.tensor.numel() == 0:
+    if why_no_values(drawn.tensor) or drawn.tensor.numel() == 0:
         return 0
     blocks, _, columns = shown_part(drawn.tensor).shape
     return blocks * (columns * CELL + GAP)
@@ -172,16 +182,27 @@ def draw_memory(picture: Picture, memory: _Memory, title: str, y: float) -> floa
     return y
 
 
+def draw_line(picture: Picture, drawn: _Drawn, said: str, y: float) -> float:
+    """Draw the line above a tensor: colour, name and description; return where the next drawing begins."""
+    line, _ = drawn.color
+    picture.box(EDGE, y + 1, 12, 12, fill=line, line=line, r=2)
+    picture.text(EDGE + 18, y + 12, drawn.name, bold=True, mono=True)
+    picture.text(EDGE + 30 + 8 * len(drawn.name), y + 12, said, size=12, fill=MUTED)
+    return y + LINE_HEIGHT + 2
+
+
 def draw_tensor(picture: Picture, drawn: _Drawn, unit: int, y: float) -> float:
     """Draw the elements of the tensor as matrices side by side; return where the next drawing begins."""
     tensor, (line, fill) = drawn.tensor, drawn.color
+    if is_lazy(tensor):
+        return draw_line(picture, drawn, f"{dtype_text(tensor)}, {why_no_values(tensor)}: no memory", y) + GAP
     contiguous = "" if tensor.is_contiguous() else ", not contiguous"
-    picture.box(EDGE, y + 1, 12, 12, fill=line, line=line, r=2)
-    picture.text(EDGE + 18, y + 12, drawn.name, bold=True, mono=True)
     said = f"{shape_text(tensor.shape)} {dtype_text(tensor)}, strides {shape_text(tensor.stride())}"
     said += f", offset {tensor.storage_offset()}{contiguous}"
-    picture.text(EDGE + 30 + 8 * len(drawn.name), y + 12, said, size=12, fill=MUTED)
-    y += LINE_HEIGHT + 2
+    y = draw_line(picture, drawn, said, y)
+    if why_no_values(tensor):
+        picture.text(EDGE + 18, y + 12, f"no memory: the tensor {why_no_values(tensor)}", size=12, fill=MUTED)
+        return y + GAP
     if tensor.numel() == 0:
         picture.text(EDGE + 18, y + 12, "no elements", size=12, fill=MUTED)
         return y + GAP

@@ -1,4 +1,4 @@
-"""The notebook's magics: ``%%gdb``, ``%%native_trace``, ``%%calltree``, ``%bt``, ``%where_op``.
+"""The notebook's magics: ``%%gdb``, ``%%native_trace``, ``%%calltree``, ``%%ranks``, ``%bt``, ``%where_op``.
 
     %load_ext reftorch.debug
 
@@ -9,8 +9,13 @@ Left out: a dialogue with gdb in the notebook; the commands to run at a stop are
 from __future__ import annotations
 
 import argparse
+import asyncio
+import contextvars
 import re
 import shlex
+import threading
+import traceback
+from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
@@ -20,6 +25,7 @@ from IPython.display import display
 
 from reftorch.debug.common.display import scrub
 from reftorch.debug.common.native import NeedsDebugBuild, StaleLibrary
+from reftorch.debug.common.table import counted
 from reftorch.debug.core import gdb_session as session
 from reftorch.debug.core import op_sources
 from reftorch.debug.core.backtrace import backtrace
@@ -27,6 +33,7 @@ from reftorch.debug.core.find_gdb import GdbNotFound
 from reftorch.debug.core.gdb_report import GdbReport
 from reftorch.debug.core.where_op import where_op
 from reftorch.debug.notebook.call_tree import call_tree
+from reftorch.debug.notebook.ranks import is_victim, run_as_ranks
 
 
 class ToolFailed(Exception):
@@ -57,6 +64,17 @@ def count(text: str) -> int:
     return int(text)
 
 
+def seconds(text: str) -> float:
+    """A time that is longer than none."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds above 0")
+    return value
+
+
 def gdb_parser(name: str) -> Parser:
     parser = Parser(prog=name, add_help=False)
     parser.add_argument("where", nargs="*", help="an op (mul), a C++ function, or FILE:LINE")
@@ -80,9 +98,10 @@ class DebugMagics(Magics):
             %%gdb --fresh
 
         mul        an op (its kernel), a C++ function or FILE:LINE; several are allowed
-        "mul if iter.numel() == 3"
-                   in quotes, on a condition in C++. One that calls functions, as this one does, takes some
-                   hundredths of a second each time the place is reached; one that compares fields next to nothing
+        mul if iter.numel() == 3
+                   on a condition in C++, which ends at the next option; quotes around it do no harm. One that calls
+                   functions, as this one does, takes some hundredths of a second each time the place is reached;
+                   one that compares fields next to nothing
         -c         gdb commands at each stop, `;` between them
         -n         how many stops (1)
         -w         lines of source around the stop (2)
@@ -145,6 +164,49 @@ class DebugMagics(Magics):
         display(tree)
         self._fail_with(result)
 
+    @cell_magic
+    def ranks(self, line: str, cell: str) -> None:
+        """Run the cell as several ranks of a process group, and show their outputs side by side.
+
+            %%ranks 4
+            tensor = torch.ones(2) * rank
+            dist.all_reduce(tensor)
+            tensor
+
+        4          how many ranks (2)
+        --timeout  after how many seconds an operation between ranks fails (30); never while a debugger is attached
+        --may-fail the cell does not count as failed if a rank raises an exception
+
+        Each rank is a thread with a default group on gloo. A rank sees the variables of the notebook, and `rank`,
+        `world_size` and `dist` (`torch.distributed`) besides. What a rank assigns is its own; afterwards,
+        `ranks[1].tensor` is the variable of rank 1, `ranks[1].value` the value of its last expression, `ranks[1].error`
+        its exception, and `ranks` shows all outputs again. A later `%%ranks` cell goes on with `ranks[rank].model`.
+
+        Only names are copied: a tensor of the notebook is one tensor for all ranks, and the default generator of random
+        numbers is one, too: use `torch.Generator().manual_seed(rank)`. Functions that other cells define see the
+        notebook's variables: pass `rank` to them, or call `torch.distributed.get_rank()`.
+
+        If a rank raises an exception, its connections end at once, so ranks that wait for it get an error, too.
+        """
+        parser = Parser(prog="%%ranks", add_help=False)
+        parser.add_argument("world_size", nargs="?", type=count, default=2)
+        parser.add_argument("--timeout", type=seconds, default=30.0)
+        parser.add_argument("--may-fail", action="store_true")
+        asked = self._parse(parser, line, positional=False)
+        try:
+            ranks = run_as_ranks(self.shell, line, cell, asked.world_size, asked.timeout)
+        except SyntaxError as error:
+            raise ToolFailed(scrub("".join(traceback.format_exception_only(error)))) from None
+        self.shell.user_ns["ranks"] = ranks
+        display(ranks)
+        if ranks.interrupted:
+            raise KeyboardInterrupt
+        failed = [rank for rank in ranks if rank.error is not None]
+        if failed and not asked.may_fail:
+            failed.sort(key=is_victim)
+            kinds = "; ".join(f"rank {rank.rank} raised {type(rank.error).__name__}" for rank in failed)
+            raise CellFailed(f"{kinds} (above).")
+
     @line_magic
     def bt(self, line: str) -> None:
         """Show the stack of this line, C++ and Python frames in one. Most telling inside a hook during `backward`."""
@@ -168,7 +230,7 @@ class DebugMagics(Magics):
 
     def _parse(self, parser: Parser, line: str, positional: bool = True) -> argparse.Namespace:
         try:
-            asked = parser.parse_args(shlex.split(line))
+            asked = parser.parse_args(words_of(line) if positional else shlex.split(line))
         except ValueError as error:
             raise UsageError(f"{parser.prog}: {error}") from None
         if positional:
@@ -178,19 +240,24 @@ class DebugMagics(Magics):
     def _run(self, asked: argparse.Namespace, cell: str, job: session.Job) -> None:
         if not asked.breaks and not asked.fresh:
             raise UsageError("Where to stop? Name an op, a C++ function or FILE:LINE: %%gdb mul")
+        for place in asked.breaks:
+            if re.fullmatch(r"[-+]?\d+|\W+", place.split(" if ")[0].strip()):
+                raise UsageError(f"`{place}` is no op, C++ function or FILE:LINE. Hint: %%gdb BinaryOpsKernel.cpp:30")
         job.breaks = asked.breaks
         result: Any = None
+        processes = StartedProcesses()
         try:
             if asked.fresh:
                 events, printed = session.run_fresh(self.shell.transform_cell(cell), job)
                 print(scrub(printed), end="")
             else:
-                events, result = session.run_attached(lambda: self.shell.run_cell(cell, store_history=False), job)
+                with processes:
+                    events, result = session.run_attached(lambda: run_cell(self.shell, cell), job)
         except (session.GdbFailed, GdbNotFound, NeedsDebugBuild, StaleLibrary) as error:
             raise ToolFailed(str(error)) from None
         failed = result and (result.error_before_exec or result.error_in_exec)
         if not failed and not any(e["kind"] in ("stop", "line", "bad_break", "error") for e in events):
-            events.append({"kind": "note", "text": never_hit(asked.breaks)})
+            events.append({"kind": "note", "text": never_hit(asked.breaks, processes.count)})
         display(GdbReport(events))
         self._fail_with(result)
 
@@ -201,16 +268,79 @@ class DebugMagics(Magics):
             raise CellFailed(f"The cell raised {type(error).__name__} (above); gdb is detached and the kernel runs.")
 
 
-def never_hit(breaks: list[str]) -> str:
+def words_of(line: str) -> list[str]:
+    """Return the words of a magic's line. After ``if`` comes a condition, which is one word with the place before it.
+
+    >>> words_of("mul if iter.numel() == 6 -n 2")
+    ['mul if iter.numel() == 6', '-n', '2']
+    >>> words_of("'add if x' mul")
+    ['add if x', 'mul']
+    """
+    words: list[str] = []
+    pieces = shlex.split(line, posix=False)  # which keeps quotes, because they belong to C++ in a condition
+    while pieces:
+        word = pieces.pop(0)
+        if word == "if" and words:
+            condition = []
+            while pieces and not re.fullmatch(r"-[bcnwv]|--[a-z]+", pieces[0]):
+                condition.append(pieces.pop(0))
+            words[-1] += f" if {' '.join(condition)}"
+        else:
+            words += shlex.split(word)
+    return words
+
+
+def run_cell(shell: InteractiveShell, cell: str) -> Any:
+    """Run a cell of the notebook. One with ``await`` runs in a thread with an event loop of its own, because the
+    notebook's loop waits for the magic."""
+    if not shell.should_run_async(cell, transformed_cell=shell.transform_cell(cell)):
+        return shell.run_cell(cell, store_history=False)
+    results: list[Any] = []
+
+    def run() -> None:
+        results.append(asyncio.run(shell.run_cell_async(cell, store_history=False, transformed_cell=transformed)))
+
+    transformed = shell.transform_cell(cell)
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(run,), name="cell with await")
+    thread.start()
+    thread.join()
+    return results[0] if results else None
+
+
+class StartedProcesses:
+    """Counts the processes that a block starts through :mod:`multiprocessing`, such as the workers of a DataLoader."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __enter__(self) -> StartedProcesses:
+        self._start = BaseProcess.start
+
+        def start(process: BaseProcess) -> None:
+            self.count += 1
+            self._start(process)
+
+        BaseProcess.start = start  # type: ignore[method-assign, assignment]
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        BaseProcess.start = self._start  # type: ignore[method-assign]
+
+
+def never_hit(breaks: list[str], processes: int = 0) -> str:
     if not breaks:
         return "The program ran to its end."
     ops = [op for asked in breaks for op in op_sources.names_of(asked.split(" if ")[0])]
     starts = [start for op in dict.fromkeys(ops) for start in op_sources.starts(op)]
     places = [f"{start.name} ({start.path.name}:{start.line})" for start in dict.fromkeys(starts)]
     waited = f" gdb waited at {', '.join(places)}." if places else ""
+    others = (
+        f" The cell started {counted(processes, 'process', 'processes')}, which gdb does not follow: an op may have "
+        "run there. Hint: num_workers=0 runs the work of a DataLoader in this process."
+    ) * bool(processes)
     return (
-        f"The cell ended without reaching {', '.join(breaks)}.{waited} An op of no elements need not call its kernel, "
-        "and a condition may never hold; %%calltree shows which functions run."
+        f"The cell ended without reaching {', '.join(breaks)}.{waited}{others} An op of no elements need not call its "
+        "kernel, and a condition may never hold; %%calltree shows which functions run."
     )
 
 

@@ -115,7 +115,7 @@ class _Folder:
         return out
 
     def _fold_tail(self, nodes: list[Numbered], period: int) -> bool:
-        """Whether the last `period` nodes repeat those before them; if so they are counted there and removed."""
+        """Count and remove the last `period` nodes if they repeat those before them; return whether they do."""
         last, before = nodes[-period:], nodes[-2 * period : -period]
         if period == 1:
             if before and before[0][0] == last[0][0]:

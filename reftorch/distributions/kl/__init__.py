@@ -6,6 +6,7 @@ Leaves out: nothing. The divergences stand in files by their pairs: ``registry.p
 ``infinite.py`` (pairs whose divergence is always infinite).
 """
 
+from reftorch import _places
 from reftorch.distributions.kl import cross_families, infinite, multivariate, same_family  # noqa: F401
 from reftorch.distributions.kl.registry import (
     kl_divergence,
@@ -13,3 +14,5 @@ from reftorch.distributions.kl.registry import (
 )
 
 __all__ = ["kl_divergence", "register_kl"]
+
+_places.split(__name__)

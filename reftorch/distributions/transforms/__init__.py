@@ -5,6 +5,7 @@ Leaves out: nothing. The transforms stand in files by what they map: ``transform
 made of transforms), ``elementwise.py`` (numbers), ``vectors.py`` (vectors and matrices), ``joined.py`` (pieces).
 """
 
+from reftorch import _places
 from reftorch.distributions.transforms.elementwise import (
     AbsTransform,
     AffineTransform,
@@ -53,3 +54,5 @@ __all__ = [
     "Transform",
     "identity_transform",
 ]
+
+_places.split(__name__)

@@ -16,7 +16,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reftorch import _warnings
+from reftorch import _places, _warnings
 from reftorch._utils import typename
 from reftorch.fx.graph.codegen import (  # noqa: F401
     CodeGen,
@@ -815,3 +815,6 @@ def _tabulate(rows: list[list[Any]], headers: list[str]) -> str:
     ]
     lines = [headers, ["-" * width for width in widths], *cells]
     return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+
+
+_places.split(__name__)

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import reftorch
 from reftorch._ops import OpOverload, OpOverloadPacket
+from reftorch._places import is_ours
 from reftorch._tensor import Tensor
 from reftorch.fx.graph.namespace import _custom_builtins, _Namespace
 from reftorch.fx.graph.operators import inplace_methods, magic_methods
@@ -76,8 +77,7 @@ def _is_from_torch(obj: Any) -> bool:
     """Return whether generated code can reach an object as ``torch.`` and its qualified name."""
     if isinstance(obj, (OpOverload, OpOverloadPacket)):
         return True
-    module = getattr(obj, "__module__", None) or ""
-    return module == "reftorch" or module.startswith("reftorch.")
+    return is_ours(getattr(obj, "__module__", None))
 
 
 def _format_target(base: str, target: str) -> str:

@@ -13,7 +13,7 @@ as ``relu``, check for an override themselves, because the decorator's wrapper w
 
 from __future__ import annotations
 
-from reftorch import _utils
+from reftorch import _places
 from reftorch.nn.functional import (
     activation,
     attention,
@@ -77,4 +77,4 @@ __all__ = [
     *vision.__all__,
 ]
 
-_utils.adopt(__name__, __all__, globals())
+_places.split(__name__)

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from reftorch import _places
 from reftorch._tensor import Tensor
 from reftorch._torch_function import overridable
 from reftorch._warnings import warn
@@ -87,6 +88,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
+@overridable
 @no_grad()
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     r"""Fill with draws from the uniform distribution :math:`U(a, b)`.
@@ -107,6 +109,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
     return tensor.uniform_(a, b, generator=generator)
 
 
+@overridable
 @no_grad()
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     r"""Fill with draws from the normal distribution :math:`N(\text{mean}, \text{std}^2)`.
@@ -126,6 +129,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
     return tensor.normal_(mean, std, generator=generator)
 
 
+@overridable
 @no_grad()
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with one value.
@@ -241,6 +245,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
     return normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
 
 
+@overridable
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
@@ -328,3 +333,5 @@ kaiming_uniform = _make_deprecate(kaiming_uniform_)
 kaiming_normal = _make_deprecate(kaiming_normal_)
 orthogonal = _make_deprecate(orthogonal_)
 sparse = _make_deprecate(sparse_)
+
+_places.split(__name__)

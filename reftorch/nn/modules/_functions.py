@@ -1,18 +1,19 @@
 """Functions of modules that PyTorch writes in Python, with a backward pass of their own.
 
 Mirrors: torch/nn/modules/_functions.py
-Leaves out: SyncBatchNorm, which needs several processes; BackwardHookFunction.
+Leaves out: BackwardHookFunction.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from reftorch import _VF
+from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch.autograd.function import Function
+from reftorch.distributed import distributed_c10d as c10d
 
-__all__ = ["CrossMapLRN2d"]
+__all__ = ["CrossMapLRN2d", "SyncBatchNorm"]
 
 
 def _forward_windows(channels: int, size: int) -> list[list[float]]:
@@ -67,3 +68,75 @@ class CrossMapLRN2d(Function):
         ratios = _summed(_backward_windows(input.size(1), ctx.size), grad_output * output / ctx.scale)
         own = ctx.scale**-ctx.beta * grad_output
         return own - (2 * ctx.alpha * ctx.beta / ctx.size) * input * ratios, None, None, None, None
+
+
+class SyncBatchNorm(Function):
+    """Batch normalization with the statistics of all ranks. See Note [Statistics of several ranks].
+
+    Forward gathers mean, invstd and count of each rank, backward adds up two sums per channel. The gradients of weight
+    and bias are those of this rank's part, because DistributedDataParallel averages them with all others.
+
+    Mirrors torch/nn/modules/_functions.py, ``SyncBatchNorm``.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        input: Any,
+        weight: Any,
+        bias: Any,
+        running_mean: Any,
+        running_var: Any,
+        eps: float,
+        momentum: float,
+        process_group: Any,
+        world_size: int,
+    ) -> Any:
+        channels = input.shape[1]
+        size = input.numel() // channels
+        if size == 1 and world_size < 2:
+            raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+        if size > 0:
+            mean, invstd = _VF.batch_norm_stats(input, eps)
+            count = _VF.full((1,), size, dtype=mean.dtype, device=mean.device)
+            combined = _VF.cat([mean, invstd, count])
+        else:  # this rank has nothing to say, and takes part all the same
+            dtype = _C.float32 if input.dtype in (_C.float16, _C.bfloat16) else input.dtype
+            combined = _VF.zeros(2 * channels + 1, dtype=dtype, device=input.device)
+        gathered = [_VF.empty_like(combined) for _ in range(world_size)]
+        c10d.all_gather(gathered, combined, group=process_group)
+        rows = [row for row in gathered if row[-1].item() >= 1]  # without the ranks that have nothing
+        if not rows:
+            raise ValueError("SyncBatchNorm: expected an input with elements on at least one rank")
+        means, invstds, counts = _VF.stack(rows).split([channels, channels, 1], 1)
+        counts = counts.reshape(-1)
+        mean, invstd = _VF.batch_norm_gather_stats_with_counts(
+            input, means, invstds, running_mean, running_var, momentum, eps, counts
+        )
+        ctx.save_for_backward(input, weight, mean, invstd, counts)
+        ctx.process_group = process_group
+        return _VF.batch_norm_elemt(input, weight, bias, mean, invstd, eps)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        input, weight, mean, invstd, counts = ctx.saved_tensors
+        needs_input, needs_weight, needs_bias = ctx.needs_input_grad[:3]
+        sum_dy, sum_dy_xmu, grad_weight, grad_bias = _VF.batch_norm_backward_reduce(
+            grad_outputs[0],
+            input,
+            mean,
+            invstd,
+            weight,
+            needs_input,
+            needs_weight and weight is not None,
+            needs_bias and weight is not None,
+        )
+        grad_input = None
+        if needs_input:
+            combined = _VF.cat([sum_dy, sum_dy_xmu])
+            c10d.all_reduce(combined, group=ctx.process_group)
+            sum_dy, sum_dy_xmu = combined.chunk(2)
+            grad_input = _VF.batch_norm_backward_elemt(
+                grad_outputs[0], input, mean, invstd, weight, sum_dy, sum_dy_xmu, counts
+            )
+        return grad_input, grad_weight, grad_bias, None, None, None, None, None, None

@@ -1,7 +1,6 @@
 """Normalization of channels over a batch.
 
 Mirrors: torch/nn/modules/batchnorm.py
-Leaves out: the part of ``SyncBatchNorm`` that joins the statistics of several processes.
 """
 
 from __future__ import annotations
@@ -10,8 +9,10 @@ from typing import Any
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
+from reftorch.distributed import distributed_c10d as c10d
 from reftorch.nn import functional as F
 from reftorch.nn import init
+from reftorch.nn.modules._functions import SyncBatchNorm as sync_batch_norm
 from reftorch.nn.modules.lazy import LazyModuleMixin
 from reftorch.nn.modules.module import Module
 from reftorch.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter
@@ -92,13 +93,17 @@ class _NormBase(Module):
 
 
 class _BatchNorm(_NormBase):
-    def forward(self, input: Tensor) -> Tensor:
-        self._check_input_dim(input)
-        factor = 0.0 if self.momentum is None else self.momentum
+    def _next_factor(self) -> float:
+        """Count the batch, if training, and return the weight of its statistics in the running ones."""
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:
-                factor = 1.0 / float(self.num_batches_tracked)
+                return 1.0 / float(self.num_batches_tracked)
+        return 0.0 if self.momentum is None else self.momentum
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        factor = self._next_factor()
         tracked = not self.training or self.track_running_stats
         return F.batch_norm(
             input,
@@ -299,19 +304,20 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    r"""Give each channel mean 0 and variance 1 over the batches of all processes; here there is one process.
+    r"""Give each channel mean 0 and variance 1 over the batches of all processes.
 
-    Without other processes, the module computes what :class:`BatchNorm2d` computes, for any number of dimensions.
+    In training with several processes, all of them must call the module equally often, because it communicates in
+    forward and in backward. Without other processes, and in evaluation, the module computes what :class:`BatchNorm2d`
+    computes, for any number of dimensions. Tensors on the CPU are accepted, too; PyTorch refuses them.
 
     Args:
         num_features, eps, momentum, affine, track_running_stats, device, dtype, bias: as for :class:`BatchNorm1d`.
-        process_group: the processes that share statistics; only None.
+        process_group: the processes that share statistics; all if None.
 
     Shape:
-        Input and output :math:`(N, C, *)`.
+        Input and output :math:`(N, C, *)`. :math:`N` may differ between processes, and be 0 on some.
 
     Raises:
-        NotImplementedError: ``process_group`` is given.
         ValueError: (from a call) the input has fewer than two dimensions, or a channel has only one value in training.
 
     Example:
@@ -337,8 +343,6 @@ class SyncBatchNorm(_BatchNorm):
         bias: bool = True,
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
-        if process_group is not None:
-            raise NotImplementedError("SyncBatchNorm: process_group must be None, because there is only one process")
         self.process_group = process_group
 
     def _check_input_dim(self, input: Tensor) -> None:
@@ -352,7 +356,24 @@ class SyncBatchNorm(_BatchNorm):
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         self._check_non_zero_input_channels(input)
-        return super().forward(input)
+        group = self.process_group
+        if not self.training or (group is None and not c10d.is_initialized()):
+            return super().forward(input)
+        world_size = c10d.get_world_size(group)
+        if world_size == 1:
+            return super().forward(input)
+        tracked = self.track_running_stats
+        return sync_batch_norm.apply(
+            input,
+            self.weight,
+            self.bias,
+            self.running_mean if tracked else None,
+            self.running_var if tracked else None,
+            self.eps,
+            self._next_factor(),
+            group,
+            world_size,
+        )
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
@@ -360,7 +381,7 @@ class SyncBatchNorm(_BatchNorm):
 
         Args:
             module: a module; its children are replaced in place.
-            process_group: the processes that share statistics; only None.
+            process_group: the processes that share statistics; all if None.
 
         Returns:
             ``module``, or its replacement if it is a batch normalization itself.

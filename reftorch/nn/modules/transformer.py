@@ -15,6 +15,7 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
+from reftorch._warnings import warn
 from reftorch.nn import functional as F
 from reftorch.nn.functional.multi_head_attention import _canonical_mask, _none_or_dtype
 from reftorch.nn.init import xavier_uniform_
@@ -301,6 +302,25 @@ class TransformerDecoderLayer(Module):
         return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
+def _why_not_nested(layer: Any) -> str:
+    """Return why PyTorch would not use nested tensors for this layer; "" if it would."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return " was not TransformerEncoderLayer"
+    attention = layer.self_attn
+    reasons = {
+        ".norm_first was True": layer.norm_first,
+        ".self_attn.batch_first was not True(use batch_first for better inference performance)": (
+            not attention.batch_first
+        ),
+        ".self_attn._qkv_same_embed_dim was not True": not attention._qkv_same_embed_dim,
+        ".self_attn was passed bias=False": attention.in_proj_bias is None,
+        ".activation_relu_or_gelu was not True": not layer.activation_relu_or_gelu,
+        ".norm1.eps was not equal to encoder_layer.norm2.eps": layer.norm1.eps != layer.norm2.eps,
+        ".self_attn.num_heads is odd": attention.num_heads % 2 == 1,
+    }
+    return next((text for text, applies in reasons.items() if applies), "")
+
+
 class TransformerEncoder(Module):
     """Copies of an encoder layer, one after another, and a norm.
 
@@ -308,14 +328,15 @@ class TransformerEncoder(Module):
         encoder_layer: the layer; it is copied, so all copies start from the same values.
         num_layers: the number of copies.
         norm: a module for the last output, or None.
-        enable_nested_tensor, mask_check: have no effect, because nested tensors do not exist here.
+        enable_nested_tensor, mask_check: have no effect, because nested tensors do not exist here. PyTorch's warning
+            for a layer that could not use them appears here, too.
 
     Shape:
         See :class:`TransformerEncoderLayer`.
 
     Example:
         >>> import reftorch as torch
-        >>> layer = torch.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+        >>> layer = torch.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
         >>> torch.nn.TransformerEncoder(layer, num_layers=2)(torch.rand(10, 3, 8)).shape
         torch.Size([10, 3, 8])
 
@@ -335,6 +356,9 @@ class TransformerEncoder(Module):
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
+        reason = _why_not_nested(encoder_layer)
+        if enable_nested_tensor and reason:
+            warn(f"enable_nested_tensor is True, but self.use_nested_tensor is False because encoder_layer{reason}")
         self.use_nested_tensor = False
         self.mask_check = mask_check
 
@@ -437,9 +461,9 @@ class Transformer(Module):
 
     Example:
         >>> import reftorch as torch
-        >>> model = torch.nn.Transformer(8, 2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16)
-        >>> model(torch.rand(10, 3, 8), torch.rand(5, 3, 8)).shape
-        torch.Size([5, 3, 8])
+        >>> model = torch.nn.Transformer(8, 2, 1, 1, dim_feedforward=16, batch_first=True)
+        >>> model(torch.rand(3, 10, 8), torch.rand(3, 5, 8)).shape
+        torch.Size([3, 5, 8])
 
     Mirrors torch/nn/modules/transformer.py, ``Transformer``.
     """

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from reftorch import _C, random
+from reftorch import _C, _places, random
 from reftorch._warnings import warn
 from reftorch.autograd import _is_checkpoint_valid, backward
 from reftorch.autograd.function import Function
@@ -394,3 +394,6 @@ def checkpoint_sequential(
             _run_segment(steps[start : start + size]), input, use_reentrant=use_reentrant, preserve_rng_state=preserve
         )
     return _run_segment(steps[last:])(input)
+
+
+_places.split(__name__)

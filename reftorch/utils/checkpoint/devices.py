@@ -1,7 +1,7 @@
 """The states of a device's random numbers and of autocast, which a recomputation repeats.
 
 Mirrors: torch/utils/checkpoint.py
-Leaves out: the states of CUDA generators, until ``torch.cuda.get_rng_state`` exists; asking for them says so.
+Leaves out: devices other than CUDA's.
 """
 
 from __future__ import annotations
@@ -81,10 +81,9 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
     Mirrors torch/utils/checkpoint.py, ``get_device_states``.
     """
     _infer_device_type(*args)  # for its warning
-    module: Any = cuda
     tensors = [x for x in tree_leaves(args) if isinstance(x, _C.TensorBase)]
     devices = [x.device.index or 0 for x in tensors if x.device.type not in ("cpu", "meta")]
-    return devices, [module.get_rng_state(device) for device in devices]
+    return devices, [cuda.get_rng_state(device) for device in devices]
 
 
 def set_device_states(devices: Iterable[int], states: Iterable[Any], *, device_type: str | None = None) -> None:
@@ -99,9 +98,8 @@ def set_device_states(devices: Iterable[int], states: Iterable[Any], *, device_t
     """
     if (device_type or DefaultDeviceType.get_device_type()) == "meta":
         return
-    module: Any = cuda
     for device, state in zip(devices, states, strict=False):
-        module.set_rng_state(state, device)
+        cuda.set_rng_state(state, device)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
-from reftorch import _shared_memory, accelerator
+from reftorch import _places, _shared_memory, accelerator
 from reftorch._utils import ExceptionWrapper, cpu_count
 from reftorch._warnings import warn
 from reftorch.utils.data._utils.channel import Channel
@@ -43,6 +43,10 @@ from reftorch.utils.data.sampler import BatchSampler, RandomSampler, Sampler, Se
 __all__ = ["DataLoader"]
 
 T_co = TypeVar("T_co", covariant=True)
+_T = TypeVar("_T")
+# The types of what a user passes; libraries import them for their own signatures.
+_collate_fn_t = Callable[[list[_T]], Any]
+_worker_init_fn_t = Callable[[int], None]
 
 # The warning that stands beside the error of a worker whose arguments cannot be pickled.
 _ARGUMENTS_OF_WORKERS = (
@@ -659,3 +663,6 @@ def _end_workers(workers: _Workers, stop_pinning: Callable[[], None] | None) -> 
     workers.close()
     for pid in ended:
         _shared_memory.remove_names_of_worker(pid)
+
+
+_places.adopt(__name__, ("_DatasetKind",), globals())

@@ -1,7 +1,6 @@
 """A sampler for training in several processes: each takes its share of the indices.
 
 Mirrors: torch/utils/data/distributed.py
-Leaves out: asking ``torch.distributed`` for the number of processes; both numbers must be given.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections.abc import Iterator, Sized
 from typing import Any
 
 from reftorch import _C, _VF
+from reftorch.distributed import distributed_c10d as c10d
 from reftorch.utils.data.sampler import Sampler
 
 __all__ = ["DistributedSampler"]
@@ -25,16 +25,15 @@ class DistributedSampler(Sampler[int]):
 
     Args:
         dataset: dataset with a length.
-        num_replicas: the number of processes.
-        rank: the number of this process, from 0.
+        num_replicas: the number of processes; by default that of the default group.
+        rank: the number of this process, from 0; by default that in the default group.
         shuffle: whether to shuffle (default True).
         seed: the seed of the order; equal in all processes.
         drop_last: whether to leave out indices at the end, so that all shares have one length; otherwise indices from
             the front are repeated (default False).
 
     Raises:
-        RuntimeError: a number of processes or of this process is not given: there is no process group to ask.
-        ValueError: ``rank`` is not between 0 and ``num_replicas - 1``.
+        ValueError: ``rank`` is not between 0 and ``num_replicas - 1``, or a number is not given and there is no group.
 
     Example:
         >>> from reftorch.utils.data.distributed import DistributedSampler
@@ -53,8 +52,10 @@ class DistributedSampler(Sampler[int]):
         seed: int = 0,
         drop_last: bool = False,
     ) -> None:
-        if num_replicas is None or rank is None:
-            raise RuntimeError("Requires distributed package to be available; hint: give num_replicas and rank")
+        if num_replicas is None:
+            num_replicas = c10d.get_world_size()
+        if rank is None:
+            rank = c10d.get_rank()
         if rank >= num_replicas or rank < 0:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset = dataset

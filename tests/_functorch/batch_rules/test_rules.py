@@ -24,7 +24,8 @@ NO_ANSWER = ("dynamic shape", "data-dependent", "calling .item()", "calling .tol
              "requires special handling", "explicit positive num_classes", "Expected scalars to be contiguous",
              "Batch norm got a batched tensor as input while the running_mean or running_var",
              "vmap: embedding_renorm_(self, *extra_args) is not possible",
-             "the fallback path doesn't work on out= or view ops")  # fmt: skip
+             "the fallback path doesn't work on out= or view ops",
+             "is not possible because there exists a Tensor")  # fmt: skip
 
 
 def is_input(value):

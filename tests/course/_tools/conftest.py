@@ -79,7 +79,7 @@ def answer(toy: Chapter):
     """Write an answer into the working copy: `answer("07.1", source)`."""
 
     def write(number: str, source: str) -> None:
-        file = toy.working_copy / "exercises.ipynb"
+        file = toy.my_exercises
         notebook = read(file)
         mark = {"exercise": number, "role": "answer"}
         (cell,) = (c for c in notebook["cells"] if c["metadata"].get("reftorch") == mark)

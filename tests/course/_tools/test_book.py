@@ -229,10 +229,13 @@ def test_the_command_says_where_the_site_is(toy, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(book_of, "NEEDED", ())
 
     def sphinx(prepared: Path, site: Path, settings: Path) -> None:
-        site.mkdir()
-        (site / "index.html").write_text("the course")
+        for notebook in (prepared / "pages").rglob("*.ipynb"):
+            page = site / notebook.relative_to(prepared / "pages").with_suffix(".html")
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_text("the course")
 
     monkeypatch.setattr(book_of, "_sphinx", sphinx)
     assert main(["book", str(tmp_path / "book")]) == 0
     assert capsys.readouterr().out.strip().endswith("book/index.html")
     assert (tmp_path / "book" / "index.html").read_text() == "the course"
+    assert '"07_toy/lesson.html"' in (tmp_path / "book" / "searchindex.js").read_text()

@@ -5,11 +5,14 @@ Mirrors: nothing in PyTorch: PyTorch ships no course.
 
 from __future__ import annotations
 
+import configparser
+
 import nbformat
 import pytest
+from nbval.plugin import get_sanitize_patterns
 
 from course._tools import real_torch
-from course._tools.build import without_the_place
+from course._tools.build import SANITIZE, without_the_place
 from course._tools.cli import main
 from course._tools.layout import ROOT
 from course._tools.notebook import as_text, new_cell, new_notebook
@@ -97,8 +100,20 @@ def test_the_builder_hides_the_source_that_tells_the_answer(toy, lesson):
     lesson("from course._tools import predict, reveal\npredict('is it?', a=...)\nreveal(a=True)", tags=["reveal"])
     assert main(["build", "07", "--check"]) == 1
     assert main(["build", "07"]) == 0
-    assert nbformat.read(toy.lesson, as_version=4).cells[1].metadata["jupyter"] == {"source_hidden": True}
+    cell = nbformat.read(toy.lesson, as_version=4).cells[1]
+    assert cell.metadata["jupyter"] == {"source_hidden": True}
+    assert cell.source.startswith("# What came, beside your prediction\n")
     assert main(["build", "07", "--check"]) == 0
+
+
+def test_folds_are_made_without_running_a_cell(toy, lesson):
+    lesson("reveal(nothing_that_runs)", tags=["reveal"])
+    assert main(["build", "07", "--no-run", "--check"]) == 1
+    assert main(["build", "07", "--no-run"]) == 0
+    cell = nbformat.read(toy.lesson, as_version=4).cells[1]
+    assert cell.metadata["jupyter"] == {"source_hidden": True}
+    assert cell.outputs == []
+    assert main(["build", "07", "--no-run", "--check"]) == 0
 
 
 def test_what_torch_printed_is_kept_while_its_cell_is_there(toy, lesson, monkeypatch):
@@ -120,3 +135,11 @@ def test_what_is_stored_validates(toy, lesson):
     main(["build", "07"])
     for file in (toy.lesson, toy.exercises):
         nbformat.validate(nbformat.read(file, as_version=4))
+
+
+def test_nbval_reads_every_pattern():
+    """It passes over one with an empty replacement in silence, and then lessons fail where torch is missing."""
+    config = configparser.RawConfigParser()
+    config.read(SANITIZE)
+    written = [(config[name]["regex"], config[name]["replace"]) for name in config.sections()]
+    assert [(regex, text.strip()) for regex, text in get_sanitize_patterns(SANITIZE.read_text())] == written

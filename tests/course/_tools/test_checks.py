@@ -118,6 +118,33 @@ def test_a_wrong_answer_to_a_question_of_reading_gets_a_count_and_not_the_right_
     assert "passed" not in capsys.readouterr().out
 
 
+def test_a_misspelled_key_is_named_with_the_one_that_is_missing(capsys):
+    with pytest.raises(CheckFailed), check("00.1", "two answers") as c:
+        c.answers("the places", came={"a": "left", "B": 1}, truth={"a": "left", "b": 1}, look="Look at the stack.")
+    shown = capsys.readouterr().out
+    assert "came:     1 of 2 right; not asked for: B; no answer for: b\n" in shown
+
+
+def test_what_a_check_assigns_is_gone_afterwards_and_what_it_changed_is_back():
+    """Run as a cell runs: in the namespace of the notebook. `truth` is the usual name for the right answers."""
+    for answer, ends in (("1", ""), ("2", "CheckFailed")):
+        notebook = {"check": check, "seen": "the learner's own"}
+        cell = f"""
+with check("00.1", "an answer") as c:
+    truth = {{"a": 1}}
+    seen = list(truth)
+    c.answers("the places", came={{"a": {answer}}}, truth=truth, look="")
+"""
+        try:
+            exec(cell, notebook)
+            ended = ""
+        except CheckFailed as error:
+            ended = type(error).__name__
+        assert ended == ends
+        assert notebook["seen"] == "the learner's own"
+        assert "truth" not in notebook
+
+
 def test_right_answers_to_a_question_of_reading_pass(capsys):
     with check("03.1", "reading") as c:
         c.answers("the places", came={"a": [1], "b": None}, truth={"a": [1], "b": None}, look="")

@@ -10,11 +10,13 @@ import os
 import platform
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from course._tools import runner
+from course._tools.checks import CheckFailed, check
 from course._tools.cli import main
 from course._tools.layout import ROOT, shown
 from course._tools.notebook import as_text, new_cell, read
@@ -33,18 +35,17 @@ def test_start_copies_what_the_learner_needs_and_no_solution(toy, capsys):
     (toy.folder / "picture.svg").write_text("<svg/>")
     assert main(["start", "7"]) == 0
     copied = sorted(file.name for file in toy.working_copy.rglob("*"))
-    assert copied == ["exercises.ipynb", "lesson.ipynb", "picture.svg"]
-    assert "2 * x" not in (toy.working_copy / "exercises.ipynb").read_text()
+    assert copied == [".given.json", "07_exercises.ipynb", "07_toy.ipynb", "picture.svg"]
+    assert "2 * x" not in toy.my_exercises.read_text()
     assert str(toy.working_copy) in capsys.readouterr().out
 
 
 def test_start_again_changes_nothing_and_says_how_to_start_anew(toy, capsys):
     main(["start", "07"])
-    notebook = toy.working_copy / "exercises.ipynb"
-    notebook.write_text("my work")
-    assert main(["start", "07"]) == 2
-    assert notebook.read_text() == "my work"
-    assert "reftorch-course reset 07" in capsys.readouterr().err
+    toy.my_exercises.write_text("my work")
+    assert main(["start", "07"]) == 0
+    assert toy.my_exercises.read_text() == "my work"
+    assert "as you left it; `reftorch-course reset 07` starts again" in capsys.readouterr().out
 
 
 def test_check_tells_of_each_exercise_what_came_and_what_was_expected(toy, answer, capsys):
@@ -74,9 +75,34 @@ def test_check_passes_what_is_solved_and_status_remembers_it(toy, answer, capsys
 def test_check_leaves_the_notebook_as_it_is(toy, answer):
     main(["start", "07"])
     answer("07.1", "def double(x):\n    return x + x")
-    before = (toy.working_copy / "exercises.ipynb").read_bytes()
+    before = toy.my_exercises.read_bytes()
     main(["check", "07"])
-    assert (toy.working_copy / "exercises.ipynb").read_bytes() == before
+    assert toy.my_exercises.read_bytes() == before
+
+
+@pytest.mark.parametrize("saves", [False, True])
+def test_check_says_what_has_passed_in_the_notebook_and_is_not_saved(toy, answer, monkeypatch, capsys, saves):
+    main(["start", "07"])
+    monkeypatch.chdir(toy.working_copy)
+    for number, came in (("07.1", 8), ("07.2", 41)):
+        with suppress(CheckFailed), check(number, "as a cell of the notebook does it") as c:
+            c.equal("what came", came=came, expected={"07.1": 8, "07.2": 42}[number])
+    if saves:
+        answer("07.2", "# saved, and 07.1 not solved in the file")
+    capsys.readouterr()
+    assert main(["check", "07"]) == 1
+    said = capsys.readouterr().out
+    assert ("07.1 passed in your notebook after it was saved last: save the notebook" in said) is not saves
+
+
+def test_a_check_elsewhere_notes_nothing(toy, monkeypatch):
+    main(["start", "07"])
+    for folder, checking in ((toy.folder, ""), (toy.working_copy, "1")):
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("REFTORCH_COURSE_CHECKING", checking)
+        with check("07.1", "double a number") as c:
+            c.equal("double(4)", came=8, expected=8)
+    assert not (toy.working_copy / "progress.json").exists()
 
 
 def test_check_asks_to_start_first(toy, capsys):
@@ -87,10 +113,9 @@ def test_check_asks_to_start_first(toy, capsys):
 @pytest.mark.parametrize("content", [None, "not a notebook"])
 def test_check_says_what_to_do_where_the_notebook_is_gone_or_broken(toy, capsys, content):
     main(["start", "07"])
-    notebook = toy.working_copy / "exercises.ipynb"
-    notebook.unlink() if content is None else notebook.write_text(content)
+    toy.my_exercises.unlink() if content is None else toy.my_exercises.write_text(content)
     assert main(["check", "07"]) == 2
-    assert "exercises.ipynb" in capsys.readouterr().err
+    assert "07_exercises.ipynb" in capsys.readouterr().err
 
 
 def test_hints_come_one_by_one(toy, capsys):
@@ -127,9 +152,9 @@ def test_reset_keeps_a_backup_each_time(toy, answer, capsys):
         assert main(["reset", "07"]) == 0
     backups = sorted((toy.working_copy.parent / "_backups").iterdir())
     assert len(backups) == 2
-    assert "# first" in (backups[0] / "exercises.ipynb").read_text()
-    assert "# second" in (backups[1] / "exercises.ipynb").read_text()
-    assert read(toy.working_copy / "exercises.ipynb")["cells"] == read(toy.exercises)["cells"]
+    assert "# first" in (backups[0] / "07_exercises.ipynb").read_text()
+    assert "# second" in (backups[1] / "07_exercises.ipynb").read_text()
+    assert read(toy.my_exercises)["cells"] == read(toy.exercises)["cells"]
     assert str(backups[1]) in capsys.readouterr().out
 
 
@@ -183,6 +208,7 @@ course("check 07")
         outputs = running.run(cell)
     (output,) = outputs  # one for each line would be set far apart
     assert "1 of 2 passed" in output["data"]["text/plain"]
+    assert """`course("hint 07.2")`""" in output["data"]["text/plain"]  # not the command of a shell
 
 
 def test_a_notebook_cell_runs_the_same_commands(toy, capsys):
@@ -203,7 +229,7 @@ def test_a_copy_that_cannot_be_made_leaves_nothing_half_made(toy, monkeypatch, c
     def interrupted(*arguments, **options):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("course._tools.work.shutil.copytree", interrupted)
+    monkeypatch.setattr("course._tools.copies._as_given", interrupted)
     assert main(["start", "07"]) == 2
     assert "No space left" in capsys.readouterr().err
     assert not toy.working_copy.exists()
@@ -240,24 +266,25 @@ def test_links_stored_in_a_lesson_lead_from_the_copy_to_the_same_place(toy):
     lesson = read(toy.lesson)
     html = '<a href="../../cpp/x.cpp#line=3">x</a> <a href="https://example.org/y">y</a> <a href="lesson.ipynb">z</a>'
     output = {"output_type": "display_data", "data": {"text/html": html}, "metadata": {}}
-    lesson["cells"].append(new_cell("markdown", "[w](../index.ipynb), [v](lesson.ipynb)", "markdown-links"))
+    lesson["cells"].append(
+        new_cell("markdown", "[w](../index.ipynb), [v](lesson.ipynb), [u](made_by_the_lesson.txt)", "markdown-links")
+    )
     lesson["cells"].append({**new_cell("code", "", "links"), "outputs": [output], "execution_count": 1})
     toy.lesson.write_text(as_text(lesson))
     main(["start", "07"])
-    copied = read(toy.working_copy / "lesson.ipynb")["cells"][-1]["outputs"][0]["data"]["text/html"]
+    copied = read(toy.my_lesson)["cells"][-1]["outputs"][0]["data"]["text/html"]
     target = os.path.relpath(toy.folder.parents[1] / "cpp/x.cpp", toy.working_copy)
     assert f'href="{target}#line=3"' in copied
     assert 'href="https://example.org/y"' in copied
-    assert 'href="lesson.ipynb"' in copied
-    start = os.path.relpath(toy.folder.parent / "index.ipynb", toy.working_copy)
-    markdown = read(toy.working_copy / "lesson.ipynb")["cells"][-2]["source"]
-    assert markdown == f"[w]({start}), [v](lesson.ipynb)"
+    assert 'href="07_toy.ipynb"' in copied
+    markdown = read(toy.my_lesson)["cells"][-2]["source"]
+    assert markdown == "[w](../index.ipynb), [v](07_toy.ipynb), [u](made_by_the_lesson.txt)"
 
 
 def test_a_copy_is_as_jupyterlab_leaves_it_and_not_marked_as_changed(toy):
     main(["start", "07"])
-    for name in ("lesson.ipynb", "exercises.ipynb"):
-        metadata = read(toy.working_copy / name)["metadata"]
+    for file in (toy.my_lesson, toy.my_exercises):
+        metadata = read(file)["metadata"]
         assert metadata["kernelspec"]["display_name"] in (ROOT / "Makefile").read_text()
         assert metadata["language_info"]["version"] == platform.python_version()
 

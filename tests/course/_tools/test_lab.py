@@ -18,6 +18,7 @@ from course._tools.layout import ROOT, CourseError
 
 FILES = (
     "course/__init__.py", "course/_tools/jupyterlab.json", "course/_tools/vscode_tasks.json", "course/index.ipynb",
+    "course/_tools/ipython_config.py",
     "reftorch/__init__.py", "reftorch/lib/Debug/_C.so", "reftorch/nn/cpp/kept.py",
     "reftorch/cpp/c10/one.h", "reftorch/build/Debug/generated/two.h", "reftorch/vscode/launch.json",
     "reftorch.libs/libgomp.so", "reftorch/__pycache__/x.pyc",
@@ -78,6 +79,7 @@ def test_the_python_of_a_copy_imports_the_copy_and_what_is_installed(
     assert done.stdout.strip() == f"{copy}/course/__init__.py {copy}/reftorch/__init__.py numpy", done.stderr
     kernel = json.loads((copy / ".venv/share/jupyter/kernels/python3/kernel.json").read_text())
     assert kernel["argv"][0] == str(lab.python_of(copy))
+    assert (copy / ".venv/etc/ipython/ipython_config.py").exists()
     (copy / "course/_tools/__main__.py").write_text("import sys; print(sys.argv[1:])")
     (copy / "course/_tools/__init__.py").touch()
     done = subprocess.run([copy / ".venv/bin/reftorch-course", "list"], capture_output=True, text=True, cwd=tmp_path)

@@ -39,8 +39,8 @@ def test_it_opens_the_lesson_or_the_exercises_of_the_working_copy(toy, servers, 
     assert main(["open", "07"]) == 0
     assert main(["open", "07", "exercises"]) == 0
     assert asked == [
-        "http://127.0.0.1:8888/lab/tree/work/07_toy/lesson.ipynb?token=secret",
-        "http://127.0.0.1:8888/lab/tree/work/07_toy/exercises.ipynb?token=secret",
+        "http://127.0.0.1:8888/lab/tree/work/07_toy/07_toy.ipynb?token=secret",
+        "http://127.0.0.1:8888/lab/tree/work/07_toy/07_exercises.ipynb?token=secret",
     ]
 
 
@@ -49,7 +49,7 @@ def test_without_a_browser_the_address_is_shown(toy, servers, monkeypatch, capsy
     monkeypatch.setattr(opening.webbrowser, "open", lambda address: False)
     main(["start", "07"])
     assert main(["open", "07"]) == 0
-    assert "http://127.0.0.1:8888/lab/tree/work/07_toy/lesson.ipynb" in capsys.readouterr().out
+    assert "http://127.0.0.1:8888/lab/tree/work/07_toy/07_toy.ipynb" in capsys.readouterr().out
 
 
 def test_without_a_jupyterlab_it_says_how_to_run_one(toy, servers, capsys):
@@ -60,7 +60,7 @@ def test_without_a_jupyterlab_it_says_how_to_run_one(toy, servers, capsys):
 
 def test_a_notebook_that_is_gone_is_told(toy, servers, capsys):
     main(["start", "07"])
-    (toy.working_copy / "lesson.ipynb").unlink()
+    toy.my_lesson.unlink()
     assert main(["open", "07"]) == 2
     assert "reftorch-course reset 07" in capsys.readouterr().err
 
@@ -77,4 +77,4 @@ course("open 07 exercises")
     with kernel(toy.folder) as running:
         outputs = running.run(cell)
     shown = "".join(output.get("data", {}).get("text/html", "") for output in outputs)
-    assert "exercises.ipynb</a>" in shown
+    assert "07_exercises.ipynb</a>" in shown

@@ -5,6 +5,7 @@ Mirrors: nothing in PyTorch: PyTorch ships no course.
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -18,6 +19,7 @@ from course._tools import (
     curves,
     images,
     kernel_row,
+    lanes,
     loop_order,
     memory,
     operands,
@@ -75,6 +77,30 @@ def test_two_walks_stand_side_by_side_and_ours_must_be_there():
     assert {"Chapter", "course/_tools/layout.py", "Kapitel", "there/layout.py"} <= set(texts(beside(rows, "two")))
     with pytest.raises(LookupError, match="NoSuchClass"):
         beside([(Step("core", "NoSuchClass", "course/_tools/layout.py"), "", "")], "broken")
+
+
+def test_a_way_through_two_processes_has_a_lane_for_each():
+    sampler = "reftorch/utils/data/sampler.py"
+    ways = [
+        ("main", Step("python", "BatchSampler.__iter__", sampler, "which samples")),
+        ("worker", Step("python", "fetch", why="asks the dataset")),
+        ("main", Step("python", "next", why="returns")),
+    ]
+    picture = lanes(ways, "a batch")
+    shown = texts(picture)
+    assert shown[:2] == ["main", "worker"]
+    assert {"BatchSampler.__iter__", sampler, "asks the dataset"} <= set(shown)
+    root = ElementTree.fromstring(picture.svg())
+    arrows = [(float(each.get("x1")), float(each.get("x2"))) for each in root.iter("{http://www.w3.org/2000/svg}line")]
+    assert [(a < b, a > b) for a, b in arrows] == [(True, False), (False, True)]
+    with pytest.raises(LookupError, match="NoSuchSampler"):
+        lanes([("main", Step("python", "NoSuchSampler", sampler))], "")
+
+
+def test_stations_that_a_program_calls_itself_have_no_arrows():
+    stations = [Step("python", "a"), Step("python", "b")]
+    assert route(stations, "").svg().count("<line ") == 1
+    assert route(stations, "", are_calls=False).svg().count("<line ") == 0
 
 
 def test_bars_are_as_long_as_their_numbers():
@@ -193,12 +219,56 @@ def test_a_loop_says_at_which_steps_each_element_is_read():
     assert drawn[-2:] == ["0,2,4", "1,3,5"]
 
 
-def test_curves_name_each_line_and_leave_out_what_is_too_high():
+def lines_of(picture) -> list[list[tuple[float, float]]]:
+    """The points of each curve that no other one covers, piece by piece."""
+    root = ElementTree.fromstring(picture.svg())
+    found = [each for each in root.iter("{http://www.w3.org/2000/svg}polyline") if each.get("stroke-width") == "1.8"]
+    return [[tuple(map(float, point.split(","))) for point in line.get("points").split()] for line in found]
+
+
+def test_curves_name_each_line_and_say_what_is_too_high():
     picture = curves(
-        {"one": [4.0, 2.0, 1.0], "two": [8.0, 1.0]}, "two", x_label="step", y_label="loss", first=60, highest=4
+        {"one": [4.0, 2.0, 1.0], "two": [8.0, 2.0, 1.5]}, "two", x_label="step", y_label="loss", first=60, highest=4
     )
     shown = texts(picture)
     assert {"one", "two", "step", "loss", "60", "62", "4", "0"} <= set(shown)
+    assert picture.caption == "two; not in the picture, because they are above 4: 1 of the 3 values of two (up to 8)"
+    one, two = lines_of(picture)
+    assert len(one) == len(two) == 3
+    assert two[0][1] == one[0][1] == 46  # the upper edge, a third of the way to the second value
+    assert 56 < two[0][0] < two[1][0]
+    assert curves({"one": [4.0, 2.0]}, "all", x_label="", y_label="").caption == "all"
+
+
+def test_a_curve_that_leaves_the_picture_and_comes_back_is_not_joined_outside():
+    values = [1.0, 1.0, 9.0, 9.0, 1.0, 1.0, math.inf, 1.0, 2.0]
+    first, second, third = lines_of(curves({"a": values}, "", x_label="", y_label="", highest=2))
+    assert (first[-1][1], second[0][1]) == (46, 46)
+    assert first[-1][0] < second[0][0]
+    assert len(second) == 3  # an infinity has no line that leads to it
+    assert len(third) == 2
+
+
+def test_a_curve_of_which_nothing_is_seen_is_refused():
+    with pytest.raises(ValueError, match="less than 2 of the 3 values of 'high' are in the picture"):
+        curves({"low": [1.0, 1.0, 1.0], "high": [9.0, 9.0, 1.0]}, "", x_label="", y_label="", highest=2)
+
+
+def test_a_curve_below_others_is_wider_than_they_are():
+    values = [1.0, 2.0, 3.0]
+    picture = curves({"lowest": values, "middle": values, "above": values}, "", x_label="", y_label="")
     root = ElementTree.fromstring(picture.svg())
-    lines = [each for each in root.iter("{http://www.w3.org/2000/svg}polyline") if each.get("stroke-width") == "1.8"]
-    assert [len(line.get("points").split()) for line in lines] == [3, 1]
+    long = [each for each in root.iter("{http://www.w3.org/2000/svg}polyline") if each.get("points").count(",") == 3]
+    assert [each.get("stroke-width") for each in long] == ["10.2", "6", "1.8"]
+    assert len({each.get("points") for each in long}) == 1
+
+
+def test_a_logarithmic_axis_and_values_below_zero():
+    picture = curves({"a": [0.02, 0.2, 2.0]}, "", x_label="", y_label="", log=True)
+    assert texts(picture)[:4] == ["0.01", "0.1", "1", "10"]
+    (points,) = lines_of(picture)
+    assert points[0][1] - points[1][1] == pytest.approx(points[1][1] - points[2][1])
+    with pytest.raises(ValueError, match="no place for 0"):
+        curves({"a": [0.0, 1.0]}, "", x_label="", y_label="", log=True)
+    (points,) = lines_of(curves({"a": [-2.0, 2.0]}, "", x_label="", y_label=""))
+    assert [y for _, y in points] == [266, 46]

@@ -47,14 +47,6 @@ def test_an_order_that_no_story_has_is_named(order, fault):
     assert any(fault in each for each in tags.faults(lesson(order)))
 
 
-def test_the_builder_folds_what_would_tell_the_answer():
-    made = lesson(WHOLE)
-    assert tags.fold_sources(made)
-    hidden = [tags.of_cell(c)[0] for c in made["cells"] if c["metadata"].get("jupyter", {}).get("source_hidden")]
-    assert hidden == ["reveal", "reveal", "summary"]
-    assert not tags.fold_sources(made)
-
-
 def test_other_tags_are_not_the_courses():
     cell = new_cell("code", "1", "one", tags=["raises-exception", "trace"])
     assert tags.of_cell(cell) == ["trace"]

@@ -3,8 +3,8 @@
     python -m tests.course.browser [PART ...] [--shots FOLDER] [--url ADDRESS]
 
 The parts are `start` (the start page), the lesson of a chapter (`03`), all exercises of a chapter (`03x`), `exercise`
-(one of them, answered wrong, too), `primer`, `glossary`, and `book` (the web site); all of them where none is named. It
-needs chromium and playwright, and takes half an hour, so it stands outside `make test`.
+(one of them, answered wrong, too), `whole_game`, `primer`, `glossary`, and `book` (the web site); all of them where
+none is named. It needs chromium and playwright, and takes half an hour, so it stands outside `make test`.
 
 `--url 'http://localhost:8931/lab?token=fresh'` looks at a JupyterLab that is running, as in a bare system of
 `make fresh-machine`, with the course as it is here. Exercises are not for it, because they are started in its folder.
@@ -25,7 +25,7 @@ from pathlib import Path
 from course._tools.layout import ROOT, chapters
 
 EXERCISE = "00.3"
-PAGES = ("primer", "glossary")
+PAGES = ("whole_game", "primer", "glossary")
 OTHERS = ("start", *PAGES, "exercise", "book")
 
 

@@ -155,13 +155,29 @@ def _theme_button(browser: Browser, start: Path) -> list[str]:
     return [] if {"light", "dark"} <= set(seen) else [f"the button of the theme leads to {seen}"]
 
 
+# What the first result of a search in the course is: the page about the question, or the file of source that was named.
+FOUND_FIRST = {
+    "computeStride": "02 Tensor",
+    "how do I set a breakpoint": "04 Debugging",
+    "TensorIterator": "cpp/ATen/TensorIterator.h",
+    "Dispatcher.h": "cpp/ATen/core/dispatch/Dispatcher.h",
+}
+
+
 def _search(browser: Browser, start: Path) -> list[str]:
-    """Search for a word of the course, without a server."""
+    """Search for words and names, without a server, and open the first result."""
     page = browser.new_page()
-    page.goto(start.as_uri())
-    page.fill("input[name=q]", "computeStride")
-    page.press("input[name=q]", "Enter")
-    page.wait_for_selector("#search-results li a", timeout=20000)
-    found = page.locator("#search-results li a").all_text_contents()
+    wrong = []
+    for question, expected in FOUND_FIRST.items():
+        page.goto(start.as_uri())
+        page.fill("input[name=q]", question)
+        page.press("input[name=q]", "Enter")
+        first = page.locator("#search-results li a").first
+        first.wait_for(timeout=20000)
+        found = first.text_content() or ""
+        wrong += [] if expected in found else [f"search for {question} finds {found} first"]
+        first.click()
+        page.wait_for_load_state()
+        wrong += [] if expected in page.content() else [f"the first result for {question} leads to {page.url}"]
     page.close()
-    return [] if any("02 Tensor" in text for text in found) else [f"search for computeStride finds {found}"]
+    return wrong

@@ -41,7 +41,7 @@ def solve(browser: Browser, lab: Lab, number: str, shots: Path) -> list[str]:
 
 def solve_chapter(browser: Browser, lab: Lab, chapter: Chapter, shots: Path) -> list[str]:
     """Type the solution of every exercise of a chapter into its cell, and run the check; returns what is wrong."""
-    wrong = [] if (lab.work / chapter.folder.name).exists() else _start(browser, lab, chapter, shots)
+    wrong = []
     page = browser.new_page(viewport=SCREEN)
     _open_from_start_page(page, lab, chapter)
     wrong += ["it is marked as changed when it is opened"] if page.evaluate(notebooks.CHANGED) else []
@@ -76,7 +76,7 @@ def _start(browser: Browser, lab: Lab, chapter: Chapter, shots: Path) -> list[st
     page.wait_for_timeout(2000)  # the shell's prompt
     page.click(".jp-Terminal .xterm-screen")
     page.keyboard.type(f"reftorch-course status && reftorch-course start {chapter.number}\n")
-    notebook = lab.work / chapter.folder.name / "exercises.ipynb"
+    notebook = lab.work / chapter.folder.name / chapter.my_exercises.name
     deadline = time.monotonic() + notebooks.PATIENCE
     while not notebook.exists() and time.monotonic() < deadline:
         page.wait_for_timeout(500)
@@ -89,8 +89,7 @@ def _start(browser: Browser, lab: Lab, chapter: Chapter, shots: Path) -> list[st
 def _open_from_start_page(page: Page, lab: Lab, chapter: Chapter) -> None:
     page.goto(lab.url())
     notebooks.wait_until_open(page)
-    notebooks.run_all(page)  # the stored page knows of no working copy
-    page.locator(f"{notebooks.PANEL} tr", has_text=chapter.title).locator("a", has_text="exercises").click()
+    page.locator(f"{notebooks.PANEL} tr", has_text=chapter.title).locator("a", has_text=" of ").click()
     page.wait_for_selector(f'{notebooks.PANEL} h1:has-text("Exercises")', timeout=notebooks.PATIENCE * 1000)
     notebooks.wait_until_open(page)
 

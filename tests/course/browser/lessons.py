@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import time
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from tests.course.browser import notebooks
 from tests.course.browser.server import Lab
 
 SCREEN = {"width": 1400, "height": 1000}
-COLUMNS = ["", "chapter", "time", "difficulty", "passed", "open"]
+COLUMNS = ["", "chapter", "time", "difficulty", "exercises"]
 
 
 def check_start_page(browser: Browser, lab: Lab, shots: Path) -> list[str]:
@@ -35,12 +36,27 @@ def check_start_page(browser: Browser, lab: Lab, shots: Path) -> list[str]:
         wrong.append("index: no next step")
     if page.locator(".Toastify__toast, .jp-Dialog").count():
         wrong.append("index: a question or a note pops up")
-    page.goto(f"{lab.url()}&file-browser-path=/course/{chapters()[0].folder.name}")
-    page.locator(".jp-DirListing-item", has_text="lesson.ipynb").wait_for(timeout=notebooks.PATIENCE * 1000)
+    page.goto(f"{lab.url()}&file-browser-path=/course")
+    page.locator(".jp-DirListing-item", has_text="_tools").wait_for(timeout=notebooks.PATIENCE * 1000)
     listed = page.locator(".jp-DirListing-itemText").all_text_contents()
-    if "_solutions" in listed:
-        wrong.append(f"the list of files has the solutions: {listed}")
+    if {"_solutions", chapters()[0].folder.name, "index.ipynb"} & set(listed):
+        wrong.append(f"the list of files has the course's own notebooks beside the learner's: {listed}")
     page.screenshot(path=str(shots / "index_files.png"))
+    page.close()
+    return wrong + _check_small(browser, lab, shots)
+
+
+def _check_small(browser: Browser, lab: Lab, shots: Path) -> list[str]:
+    """The start page in a small window: the next step is in sight, and no title of a chapter takes three lines."""
+    page = browser.new_page(viewport=notebooks.SMALL)
+    page.goto(lab.url())
+    notebooks.wait_until_open(page)
+    page.screenshot(path=str(shots / "index_small.png"))
+    following = page.locator(f"{notebooks.PANEL} p", has_text="Next:").locator("a").first.bounding_box()
+    wrong = [] if following and following["y"] < 500 else [f"index: the next step is not in sight: {following}"]
+    for title in page.locator(f"{notebooks.PANEL} table").first.locator("td:nth-child(2) a").all():
+        lines = title.evaluate("e => e.getClientRects().length")
+        wrong += [f"index: a title has {lines} lines: {title.text_content()}"] if lines > 2 else []
     page.close()
     return wrong
 
@@ -51,11 +67,23 @@ def check_lesson(browser: Browser, lab: Lab, chapter: Chapter, shots: Path) -> l
     page.goto(lab.url())
     notebooks.wait_until_open(page)
     row = page.locator(f"{notebooks.PANEL} tr", has_text=chapter.title)
-    row.locator("a", has_text="lesson").click()
+    row.locator("a").first.click()
     page.wait_for_selector(f'{notebooks.PANEL} h1:has-text("{chapter.title}")', timeout=notebooks.PATIENCE * 1000)
+    before = _changed_files()
     wrong = _read(page, chapter.lesson, chapter.folder.name, shots)
+    tab = page.locator("#jp-main-dock-panel .lm-TabBar-tab.lm-mod-current").text_content() or ""
+    if chapter.folder.name not in tab:
+        wrong.append(f"the tab of the lesson does not name the chapter: {tab}")
+    notebooks.save(page)
     page.close()
+    if _changed_files() != before:
+        wrong.append(f"reading it has changed files of the repository: {_changed_files()}")
     return wrong
+
+
+def _changed_files() -> str:
+    """What git says of the files of the repository."""
+    return subprocess.run(["git", "status", "--porcelain"], cwd=layout.ROOT, capture_output=True, text=True).stdout
 
 
 def check_page(browser: Browser, lab: Lab, name: str, shots: Path) -> list[str]:
@@ -81,6 +109,7 @@ def _read(page: Page, file: Path, name: str, shots: Path) -> list[str]:
     has_pictures = "image/svg+xml" in file.read_text()
     wrong = ["stored pictures are not shown before the cells run"] if has_pictures and not stored["pictures"] else []
     wrong += ["it is marked as changed when it is opened"] if page.evaluate(notebooks.CHANGED) else []
+    wrong += notebooks.sideways(page)
     cells, shown, slowest = read(file)["cells"], notebooks.cells(page), (0.0, "")
     begin = time.monotonic()
     shown.first.locator(".jp-MarkdownOutput").click()
@@ -101,6 +130,6 @@ def _read(page: Page, file: Path, name: str, shots: Path) -> list[str]:
     for position, cell in enumerate(cells):
         if "raises-exception" not in cell["metadata"].get("tags", []):
             wrong += [f"red text is shown: {text[:200]}" for text in shown.nth(position).locator(red).all_inner_texts()]
-    wrong += notebooks.faults(page)
+    wrong += notebooks.faults(page) + notebooks.sideways(page)
     notebooks.screenfuls(page, shots, name)
     return [f"{name}: {each}" for each in wrong]

@@ -36,6 +36,17 @@ STATE = """() => {
         raw: prose.flatMap(text => text.match(/.{0,30}(`|\\*\\*\\w|\\]\\(|<\\/?(b|i|code|div|span)\\b).{0,30}/g) || []),
     };
 }"""
+# What has to be scrolled sideways to be read, and by how many pixels.
+SIDEWAYS = """() => {
+    const front = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden)');
+    const parts = ['.jp-WindowedPanel-outer', '.cm-scroller', '.jp-OutputArea-output', '.jp-OutputArea-output *',
+                   '.jp-MarkdownOutput', '.jp-MarkdownOutput *'];
+    return [...front.querySelectorAll(parts.join(', '))]
+        .filter(e => ['auto', 'scroll'].includes(getComputedStyle(e).overflowX))
+        .filter(e => e.clientWidth && e.scrollWidth > e.clientWidth + 2)
+        .map(e => `${e.scrollWidth - e.clientWidth} pixels: ${e.textContent.trim().slice(0, 60)}`);
+}"""
+SMALL = {"width": 1000, "height": 700}  # of many laptops; the list of files is open at the left
 # Whether the tab of the notebook in front has the mark of a document that was changed and not saved.
 CHANGED = "() => document.querySelector('#jp-main-dock-panel .lm-TabBar-tab.lm-mod-current.jp-mod-dirty') !== null"
 
@@ -45,6 +56,17 @@ def wait_until_open(page: Page) -> None:
     page.set_default_timeout(PATIENCE * 1000)  # for what comes later, as for the other theme
     page.wait_for_selector(f"{PANEL} .jp-CodeCell", timeout=PATIENCE * 1000)
     page.wait_for_selector("text=/Python 3 .*\\| Idle/", timeout=PATIENCE * 1000)  # the status bar
+
+
+def sideways(page: Page) -> list[str]:
+    """What scrolls sideways in the notebook in front, in a small window."""
+    before = page.viewport_size
+    page.set_viewport_size(SMALL)
+    page.wait_for_timeout(1500)
+    wrong = [f"scrolls sideways in a small window, by {each}" for each in page.evaluate(SIDEWAYS)]
+    if before:
+        page.set_viewport_size(before)
+    return wrong
 
 
 def run_all(page: Page) -> None:

@@ -21,9 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-START_PAGE = "course/index.ipynb"
 TOKEN = "lesson"
-UNKNOWN = Path("/nowhere")  # where the working copies of a server are that somebody else started
 # All cells are laid out, not only those in view; what is typed is saved when it is said; the theme is the system's.
 # About news nothing is said here, because the settings of `make lab` must have said enough.
 SETTINGS = {
@@ -43,7 +41,8 @@ class Lab:
 
     def url(self, notebook: str = "") -> str:
         """Where `notebook` is shown; the start page, as `make lab` opens it, where none is named."""
-        return f"{self.address}/lab/tree/{notebook or START_PAGE}?token={self.token}&reset"
+        start = f"{self.work.relative_to(ROOT).as_posix()}/index.ipynb"
+        return f"{self.address}/lab/tree/{notebook or start}?token={self.token}&reset"
 
 
 @contextmanager
@@ -87,7 +86,7 @@ def running(url: str) -> Iterator[Lab]:
     """
     parts = urllib.parse.urlsplit(url)
     token = urllib.parse.parse_qs(parts.query).get("token", [""])[0]
-    lab = Lab(f"{parts.scheme}://{parts.netloc}", UNKNOWN, token)
+    lab = Lab(f"{parts.scheme}://{parts.netloc}", ROOT / "course" / "work", token)
     before = {}
     try:
         for name, content in SETTINGS.items():

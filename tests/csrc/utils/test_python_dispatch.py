@@ -26,7 +26,7 @@ def test_a_table_says_what_fills_each_row_and_where_it_was_registered() -> None:
     assert '"exp(Tensor self) -> Tensor"' in line_at(cpu[1], int(cpu[2]))
     stub = re.search(r"^  exp_stub: exp_kernel registered at (.+UnaryOpsFloatKernel\.cpp):(\d+)$", table, re.MULTILINE)
     assert stub is not None, table
-    assert line_at(stub[1], int(stub[2])) == "REGISTER_CPU_DISPATCH(exp_stub, exp_kernel)"
+    assert line_at(stub[1], int(stub[2])) == ('REGISTER_CPU_ELEMENTWISE(exp_stub, exp_kernel, ExpFunctor, "exp_cpu")')
     assert re.search(r"^Autograd: registered at .+ \[backend fallback\]$", table, re.MULTILINE)
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import reftorch as torch
-from reftorch.debug.common.ops import Observer, calling_lines, op_info
+from reftorch.debug.common.op_info import op_info
+from reftorch.debug.common.ops import Observer, calling_lines
 
 
 class Seen(Observer):

@@ -252,7 +252,7 @@ def test_no_gdb_that_speaks_dap_is_told(debuggers: ModuleType, monkeypatch: pyte
     monkeypatch.setattr(debuggers, "places", lambda: {"system": str(fake_gdb(tmp_path, "13.1"))})
     found = list(debuggers.check_gdb())
     assert [finding.state for finding in found] == ["ok", "warn"]
-    assert "VS Code's `Python + C++`" in found[1].text
+    assert "VS Code's configurations" in found[1].text
 
 
 STOP = "Thread 1 hit Breakpoint 1, mul_kernel (iter=TensorIterator)\n"

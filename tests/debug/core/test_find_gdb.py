@@ -105,3 +105,23 @@ def test_pythons_variables_do_not_reach_the_python_inside_gdb(monkeypatch: pytes
     monkeypatch.setenv("REFTORCH_BUILD", "debug")
     assert "PYTHONPATH" not in gdb_environment()
     assert gdb_environment()["REFTORCH_BUILD"] == "debug"
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"LC_ALL": "C", "LANG": "de_DE.UTF-8"}, "C.UTF-8"),
+        ({"LC_ALL": "", "LANG": "de_DE"}, "C.UTF-8"),
+        ({}, "C.UTF-8"),
+        ({"LC_ALL": "zh_CN.utf8"}, "zh_CN.utf8"),
+        ({"LC_CTYPE": "C.UTF-8"}, None),
+    ],
+)
+def test_gdb_gets_a_locale_in_which_every_path_can_be_written(
+    variables: dict[str, str], expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert gdb_environment().get("LC_ALL") == expected

@@ -87,3 +87,51 @@ def test_ours_and_torch_s(real_torch: ModuleType) -> None:
 def test_both_draw_the_same_random_numbers() -> None:
     model = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Linear(100, 1))
     assert compare(model, copy.deepcopy(model), torch.ones(1, 100)).equal
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "gap"),
+    [
+        (2**62 + 1, 2**62, 1.0),
+        (-(2**62) - 1, -(2**62), 1.0),
+        (2**63 - 1, -(2**63), 2.0**64),
+        (2**53 + 1, 2**53, 1.0),
+    ],
+)
+def test_integers_are_compared_exactly(a: int, b: int, gap: float) -> None:
+    found = compare({"x": torch.tensor([0, a])}, {"x": torch.tensor([0, b])})
+    assert found.first is not None and (found.first.a, found.first.b, found.first.place) == (a, b, (1,))
+    assert found.first.largest == gap and f"worst at [1]: {a} against {b}" in str(found)
+    assert compare({"x": torch.tensor([a])}, {"x": torch.tensor([a])}).equal
+
+
+def test_bools_and_integers_of_other_dtypes() -> None:
+    a = torch.tensor([True, False])
+    assert compare({"x": a}, {"x": a.to(torch.uint8)}).equal
+    assert compare({"x": a}, {"x": ~a}).first.wrong == 2
+    assert not compare({"x": torch.tensor([3])}, {"x": torch.tensor([4])}).equal
+    assert compare({"x": torch.tensor([3])}, {"x": torch.tensor([4])}, atol=1).equal
+
+
+def test_numbers_and_containers_of_a_mapping() -> None:
+    models = [torch.nn.Linear(2, 1) for _ in range(2)]
+    models[1].load_state_dict(models[0].state_dict())
+    states = []
+    for model, steps in zip(models, (1, 2), strict=True):
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.0)
+        for _ in range(steps):
+            model(torch.ones(1, 2)).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        states.append(optimizer.state_dict())
+    assert compare(states[0], states[0]).equal
+    assert compare(*states).first.name == "state/0/step"
+    assert compare({"epoch": 3}, {"epoch": 4}).first.what == "3 against 4"
+    assert compare({"x": torch.ones(1)}, {"x": 1}).first.what == "a tensor [1] against 1"
+    assert compare({"x": float("nan")}, {"x": float("nan")}).equal
+
+
+def test_an_op_in_place_in_the_first_model_does_not_change_the_input_of_the_second() -> None:
+    model, x = torch.nn.Sequential(torch.nn.ReLU(inplace=True), torch.nn.Linear(2, 2)), torch.tensor([[-1.0, 1.0]])
+    found = compare(model, model, x)
+    assert found.equal and found.activations.rows[0].name == "input" and x.tolist() == [[-1.0, 1.0]]

@@ -6,6 +6,7 @@ Mirrors: test/test_autograd.py (the tests of anomaly mode), for backward
 import inspect
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -188,12 +189,93 @@ def test_a_node_of_before_has_no_line() -> None:
     assert first(found).forward is None and first(found).backward == "SqrtBackward0"
 
 
-def test_other_threads_are_not_watched() -> None:
+def in_a_thread(work: Callable) -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def test_threads_that_start_in_the_block_are_watched() -> None:
+    start = threading.Thread.start
     with find_nan() as found:
-        thread = threading.Thread(target=lambda: torch.zeros(1).log())
+        in_a_thread(lambda: Log()(torch.zeros(1) - 1))
+    assert (first(found).op, first(found).module) == ("aten::log", "Log")
+    assert threading.Thread.start is start
+    with find_nan() as found, ThreadPoolExecutor(1) as pool:
+        pool.submit(in_a_thread, lambda: torch.zeros(1).log()).result()
+    assert first(found).op == "aten::log"
+
+
+def test_a_thread_is_watched_until_the_block_ends() -> None:
+    ready, go, ended = threading.Event(), threading.Event(), []
+
+    def work() -> None:
+        torch.ones(1)
+        ready.set()
+        go.wait()
+        torch.zeros(1).log()
+        with find_nan() as own:  # this thread is free again
+            torch.zeros(1).log()
+        ended.append(own.first)
+
+    with find_nan() as found:
+        thread = threading.Thread(target=work)
         thread.start()
-        thread.join()
-    assert found.first is None
+        ready.wait()
+    go.set()
+    thread.join()
+    assert found.first is None and ended[0].op == "aten::log"
+
+
+def test_threads_of_other_threads_are_not_watched() -> None:
+    inside, done = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        with find_nan() as found:
+            inside.set()
+            done.wait()
+        assert found.first is None
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    inside.wait()
+    in_a_thread(lambda: torch.zeros(1).log())
+    done.set()
+    watcher.join()
+
+
+def test_what_an_op_writes_counts_beside_its_results() -> None:
+    parameter = torch.nn.Parameter(torch.ones(1))
+    parameter.grad = torch.tensor([INF])
+    with find_nan() as found:
+        torch.optim.Adam([parameter]).step()
+    assert (first(found).op, first(found).kind) == ("aten::_fused_adam_", "NaN")
+    assert ("self, written/0", "[1] float32, nan") in first(found).details
+
+    out = torch.ones(1)
+    with find_nan() as found:
+        torch.log(torch.tensor([-1.0]), out=out)
+    assert first(found).op == "aten::log.out" and first(found).kind == "NaN"
+
+
+def test_it_says_so_where_there_was_nothing_to_look_at() -> None:
+    with find_nan() as found:
+        pass
+    assert str(found) == "nothing was looked at: no op ran that makes or changes a tensor"
+    model = torch.nn.Linear(2, 2, device="meta")
+    with find_nan(model) as found:
+        model(torch.ones(1, 2, device="meta"))
+    assert found.first is None and str(found).startswith("nothing was looked at: ") and "on meta" in str(found)
+    with find_nan() as found:
+        torch.ones(1)
+    assert str(found) == "no NaN and no Inf was made" and found.looked_at == 1
+
+
+def test_a_lazy_model_runs() -> None:
+    model = torch.nn.Sequential(torch.nn.LazyLinear(2), torch.nn.Hardtanh(-2.0, -1.0), Log())
+    with find_nan(model) as found:
+        model(torch.zeros(1, 3))
+    assert first(found).module == "2"
 
 
 def test_one_observer_at_a_time() -> None:

@@ -3,6 +3,8 @@
 Mirrors: nothing in PyTorch: its tools list allocations of a GPU.
 """
 
+import threading
+
 import reftorch as torch
 from reftorch.debug import memory_by_line
 from reftorch.debug.model.memory_by_line import LineMemory
@@ -59,3 +61,15 @@ def test_a_graph_keeps_what_was_made_inside_a_composite_op() -> None:
         loss = torch.nn.functional.cross_entropy(scores, target)
     (only,) = used.lines
     assert only.kept == 4 and loss.dim() == 0
+
+
+def test_threads_that_start_in_the_block_are_watched_and_meta_has_no_memory() -> None:
+    made = []
+    with memory_by_line() as used:
+        ghost = torch.ones(1000, device="meta") * 2
+        thread = threading.Thread(target=lambda: made.append(torch.ones(1000)))
+        thread.start()
+        thread.join()
+    (row,) = used.lines
+    assert (row.made, row.kept) == (4000, 4000) and "made.append" in row.line.source
+    assert ghost.device.type == "meta" and made[0].numel() == 1000

@@ -133,3 +133,34 @@ def test_what_a_graph_keeps_is_told_as_new() -> None:
     (row,) = [line for line in str(memory_snapshot().diff(before)).splitlines() if line.split()[:2] == ["new", "16.0"]]
     assert row.split() == ["new", "16.0", "KiB", f"[{SIZE}]", "float32", "saved", "by", "ExpBackward0", "as", "result"]
     assert loss.requires_grad
+
+
+def test_a_tensor_on_meta_has_no_memory() -> None:
+    ghost = torch.ones(SIZE, device="meta", requires_grad=True)
+    kept = (ghost * 2).exp()
+    lazy = torch.nn.LazyLinear(3)
+    assert ours(memory_snapshot()) == [] and kept.shape == ghost.shape and lazy.out_features == 3
+
+
+class Unconnected:
+    """A proxy that raises whatever is asked of it."""
+
+    @property
+    def __class__(self) -> Any:  # type: ignore[override]
+        raise RuntimeError("not connected")
+
+
+class Closed(dict):  # type: ignore[type-arg]
+    def keys(self) -> Any:
+        raise ValueError("closed")
+
+    def __iter__(self) -> Any:
+        raise ValueError("closed")
+
+
+def test_objects_of_others_among_the_variables_do_no_harm() -> None:
+    x = torch.ones(SIZE)
+    foreign = [Unconnected(), Closed(a=1), {"a": Unconnected()}]
+    (proxy, closed, inside) = foreign
+    assert [names(s) for s in ours(memory_snapshot())] == [["x"]]
+    assert len(closed) == len(inside) == 1 and proxy is foreign[0] and x.numel() == SIZE

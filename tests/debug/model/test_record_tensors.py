@@ -179,3 +179,31 @@ def test_an_error_that_a_module_catches_ends_nothing() -> None:
     with pytest.raises(ValueError, match="of my own") as caught, record_tensors(Catches()) as run:
         fails_later()
     assert not hasattr(caught.value, "__notes__") and "ended by" not in str(run)
+
+
+def test_two_recordings_may_be_equal() -> None:
+    model, x = nested(), numbers()
+    one, other = recorded(model, x), recorded(model, x)
+    assert one == other and one == dict(other) and one == one
+    assert one != recorded(model, x + 1) and one != {"input": x} and one != "a recording"
+    model.b.bias.data += 1e-7  # `diff` calls this close
+    assert one.diff(recorded(model, x)).equal and one != recorded(model, x)
+
+
+def test_an_argument_that_a_call_has_changed_is_recorded_again() -> None:
+    class Cached(torch.nn.Module):
+        def forward(self, x: torch.Tensor, cache: list[torch.Tensor]) -> torch.Tensor:
+            cache[1].add_(x)
+            return x * 2
+
+    model = Cached()
+    run = recorded(model, torch.ones(2), [torch.zeros(2), torch.zeros(2)])
+    assert list(run) == ["input/0", "input/1/0", "input/1/1", "output", "written/1/1"]
+    assert run["input/1/1"].tolist() == [0.0, 0.0] and run["written/1/1"].tolist() == [1.0, 1.0]
+    relu = torch.nn.ReLU(inplace=True)
+    assert list(recorded(relu, torch.ones(1))) == ["input", "output"]
+
+
+def test_integers_have_exact_ends() -> None:
+    run = recorded(torch.nn.Identity(), torch.tensor([2**62 + 1, 5]))
+    assert f"{2**62 + 1:,}" in str(run)

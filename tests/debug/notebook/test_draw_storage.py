@@ -95,3 +95,13 @@ def test_what_cannot_be_drawn() -> None:
         draw_storage()
     with pytest.raises(TypeError, match="'y' is a list"):
         draw_storage(torch.ones(1), y=[1])
+
+
+def test_a_tensor_without_memory_is_drawn_by_its_shape() -> None:
+    ghost, x = torch.ones(2, 3, device="meta"), torch.ones(2)
+    picture = draw_storage(ghost, x, lazy=torch.nn.LazyLinear(3).weight)
+    assert repr(picture) == "[picture] 3 tensors on 1 storage"
+    shown = texts(picture)
+    assert "[2, 3] float32, strides [3, 1], offset 0" in shown
+    assert "no memory: the tensor is on meta, where tensors have shapes and no values" in shown
+    assert "float32, is not initialized yet, because its module is lazy: no memory" in shown

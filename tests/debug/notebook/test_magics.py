@@ -72,6 +72,38 @@ def test_breakpoints_by_line_by_function_and_with_a_condition(notebook: Notebook
     assert "stop 1" in always.text
 
 
+def test_a_condition_needs_no_quotes(notebook: Notebook) -> None:
+    cell = notebook.run(
+        "%%gdb mul if iter.numel() == 6 -n 2\nx = torch.ones(2) * 3\ny = torch.ones(2, 3) * torch.ones(3)"
+    )
+    assert not cell.error and cell.text.count("stop 1") == 1 and "stop 2" not in cell.text
+    assert "mul_kernel" in cell.text and "f32[2, 3]" in cell.text
+
+
+@pytest.mark.parametrize("place", ["6", "-3", "mul 6", "=="])
+def test_a_bare_number_is_no_place(notebook: Notebook, place: str) -> None:
+    cell = notebook.run(f"%%gdb {place}\nc = a * b")
+    number = place.split()[-1]
+    assert f"UsageError: `{number}` is no op, C++ function or FILE:LINE." in cell.stdout  # IPython shows it as text
+    assert "stop" not in cell.text
+
+
+def test_a_cell_with_await(notebook: Notebook) -> None:
+    cell = notebook.run("%%gdb mul\nimport asyncio\nawait asyncio.sleep(0)\nawaited = a * b\nprint('done')")
+    assert not cell.error and "stop 1" in cell.text and "mul_kernel" in cell.text
+    assert cell.stdout == "done\n"
+    assert notebook.run("awaited.shape == (a * b).shape").text == "True"
+
+
+def test_an_op_that_ran_in_a_worker(notebook: Notebook) -> None:
+    work = "from reftorch.utils.data import DataLoader\n"
+    work += "list(DataLoader([torch.ones(1)] * 2, num_workers=1, collate_fn=lambda b: b[0].exp()))"
+    cell = notebook.run(f"%%gdb exp\n{work}")
+    assert "The cell ended without reaching exp." in cell.text
+    assert "The cell started 1 process, which gdb does not follow: an op may have run there." in cell.text
+    assert "process" not in notebook.run("%%gdb exp\nc = a * b").text
+
+
 EXTENSION = """
 from reftorch.utils.cpp_extension import load_inline
 SOURCE = '''

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import reftorch
 from tests.nn.modules.activation.test_attention import mask
 from tests.nn.utils.both import compare, gradients, tried
 
@@ -128,3 +129,38 @@ def test_a_causal_language_model_learns_as_torch_does(real_torch: ModuleType) ->
         return losses
 
     compare(program, real_torch)
+
+
+ENCODER_LAYERS: dict[str, dict[str, Any]] = {
+    "as it comes": {},
+    "batch first": {"batch_first": True},
+    "norm first": {"batch_first": True, "norm_first": True},
+    "odd heads": {"batch_first": True, "nhead": 1},
+    "another activation": {"batch_first": True, "activation": abs},
+    "no bias": {"batch_first": True, "bias": False},
+}
+
+
+def words_about_nested_tensors(t: Any, layer: Any, enable: bool) -> list[str]:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        encoder = t.nn.TransformerEncoder(layer, 1, enable_nested_tensor=enable)
+    assert encoder.num_layers == 1
+    return [str(warning.message) for warning in said]
+
+
+@pytest.mark.parametrize("enable", [True, False])
+@pytest.mark.parametrize("name", ENCODER_LAYERS)
+def test_a_layer_that_cannot_use_nested_tensors(name: str, enable: bool, real_torch: ModuleType) -> None:
+    options = {"nhead": 2, **ENCODER_LAYERS[name]}
+    ours, theirs = (
+        words_about_nested_tensors(t, t.nn.TransformerEncoderLayer(4, **options), enable)
+        for t in (reftorch, real_torch)
+    )
+    assert ours == theirs
+
+
+def test_an_encoder_of_another_layer(real_torch: ModuleType) -> None:
+    ours, theirs = (words_about_nested_tensors(t, t.nn.Linear(1, 1), True) for t in (reftorch, real_torch))
+    assert any("because encoder_layer was not TransformerEncoderLayer" in message for message in ours)
+    assert ours == theirs

@@ -1,7 +1,6 @@
 """The sampler of several processes.
 
 Mirrors: test/distributed/test_data_parallel.py
-Leaves out: process groups.
 """
 
 from types import ModuleType
@@ -9,6 +8,7 @@ from types import ModuleType
 import pytest
 
 import reftorch
+from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
 from reftorch.utils.data import DistributedSampler
 
 
@@ -34,5 +34,15 @@ def test_shares_are_those_of_torch(
 def test_errors() -> None:
     with pytest.raises(ValueError, match=r"Invalid rank 2, rank should be in the interval \[0, 1\]"):
         DistributedSampler(range(3), 2, 2)
-    with pytest.raises(RuntimeError, match="give num_replicas and rank"):
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
         DistributedSampler(range(3))
+
+
+def test_the_group_is_asked() -> None:
+    @spawn_threads_and_init_comms(timeout=30, world_size=2)
+    def shares() -> list[int]:
+        sampler = DistributedSampler(range(5), shuffle=False)
+        assert list(DistributedSampler(range(3), 3, 2, shuffle=False)) == [2]  # numbers that are given win
+        return list(sampler)
+
+    assert shares() == [[0, 2, 4], [1, 3, 0]]

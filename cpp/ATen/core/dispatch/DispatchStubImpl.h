@@ -7,8 +7,8 @@
 // through stubs, and an op names its stubs at its registration:
 //
 //     m.def_structured("exp(Tensor self) -> Tensor", TORCH_FN(unary_float_op_out<exp_stub>), kernels(exp_stub));
-//     REGISTER_CPU_DISPATCH(exp_stub, exp_kernel)          // native/cpu/UnaryOpsFloatKernel.cpp
-//     REGISTER_CUDA_DISPATCH(exp_stub, exp_kernel_cuda)    // native/cuda/UnaryOpsFloatKernel.cu
+//     REGISTER_CPU_ELEMENTWISE(exp_stub, exp_kernel, ExpFunctor, "exp_cpu")             // a file of native/cpu/
+//     REGISTER_CUDA_ELEMENTWISE(exp_stub, exp_kernel_cuda, ExpFunctor, "exp_cuda")      // its twin of native/cuda/
 //
 // The op's row for a device is filled if and only if each of its stubs has a kernel for that device. The order of
 // registrations does not matter: a stub reports each new kernel to the Dispatcher, which then fills the rows of the ops
@@ -35,7 +35,7 @@ struct StubKernel final {
 struct TORCH_API DispatchStubImpl {
   const char* name = "";
   StubKernel kernels[c10::kNumDeviceTypes] = {};
-  bool operands_share_device = false; // whoever calls the stub has looked at the devices: see Note [Device check]
+  bool operands_share_device = false; // the caller has checked the devices: see Note [Device check]
 
   bool has_kernel(c10::DeviceType device) const {
     return kernels[static_cast<int>(device)].function != nullptr;

@@ -8,6 +8,7 @@
 
 #include <ATen/core/dispatch/OperatorEntry.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/util/Mutex.h>
 
 #include <memory>
 #include <unordered_map>
@@ -34,18 +35,22 @@ class TORCH_API OperatorHandle {
   void callBoxed(Stack* stack) const;
   // Calls the kernel of the highest key in `keys`, from which the caller has removed the keys that it handled.
   void redispatchBoxed(DispatchKeySet keys, Stack* stack) const {
-    lookup(keys).boxed(*this, keys, stack);
+    lookup(keys)(*this, keys, stack);
   }
 
  protected:
-  const KernelFunction& lookup(DispatchKeySet keys) const {
-    const KernelFunction& kernel = entry_->table[static_cast<int>(keys.highestPriorityTypeId())];
-    if (__builtin_expect(!kernel.valid(), 0)) {
+  const TableRow& row_of(DispatchKeySet keys) const {
+    return entry_->table[static_cast<int>(keys.highestPriorityTypeId())];
+  }
+  BoxedKernel lookup(DispatchKeySet keys) const {
+    const BoxedKernel boxed = row_of(keys).boxed();
+    if (__builtin_expect(boxed == nullptr, 0)) {
       reportMissingKernel(keys);
     }
-    return kernel;
+    return boxed;
   }
   [[noreturn]] void reportMissingKernel(DispatchKeySet keys) const;
+  [[noreturn]] void reportUndefinedResult() const;
   OperatorEntry* entry_;
 };
 
@@ -95,23 +100,29 @@ class TypedOperatorHandle<Ret(Args...)> final : public OperatorHandle {
 
   Ret call(Args... args) const {
     const DispatchKeySet keys = impl::effective_keys((DispatchKeySet() | ... | impl::keys_of(args)));
-    const KernelFunction& kernel = lookup(keys);
-    if (kernel.unboxed != nullptr) {
-      return reinterpret_cast<Ret (*)(Args...)>(kernel.unboxed)(std::forward<Args>(args)...);
+    if (void* const unboxed = row_of(keys).unboxed()) {
+      return reinterpret_cast<Ret (*)(Args...)>(unboxed)(std::forward<Args>(args)...);
     }
-    return call_boxed(kernel, keys, args...);
+    return call_boxed(lookup(keys), keys, args...);
   }
 
  private:
-  // This function stands apart from call(), so that call() needs no stack and ends in a jump to the unboxed kernel.
-  __attribute__((noinline)) Ret call_boxed(const KernelFunction& kernel, DispatchKeySet keys,
+  // A function of its own, so that call() needs no stack frame and ends in a jump to the unboxed kernel.
+  __attribute__((noinline)) Ret call_boxed(BoxedKernel boxed, DispatchKeySet keys,
                                            std::remove_reference_t<Args>&... args) const {
     Stack stack;
     (stack.emplace_back(borrow(args)), ...);
-    kernel.boxed(*this, keys, &stack);
+    boxed(*this, keys, &stack);
     if constexpr (std::is_reference_v<Ret>) {
       return reference_to_written(args...); // the tensor that the op wrote to belongs to the caller
     } else {
+      // A Python kernel, a `__torch_dispatch__` or a batching rule can return None for a tensor, which the C++ code
+      // that calls the op would dereference. A caller in Python gets the None: see python_dispatch.cpp.
+      for (const IValue& result : stack) {
+        if (__builtin_expect(result.isNone(), 0)) {
+          reportUndefinedResult();
+        }
+      }
       return impl::pop_result<Ret>::get(stack);
     }
   }
@@ -136,8 +147,8 @@ class TypedOperatorHandle<Ret(Args...)> final : public OperatorHandle {
 
 template <typename Sig>
 TypedOperatorHandle<Sig> OperatorHandle::typed() const {
-  for (const KernelFunction& kernel : entry_->table) {
-    TORCH_INTERNAL_ASSERT(kernel.unboxed == nullptr || kernel.signature == &signature_tag<std::add_pointer_t<Sig>>,
+  for (const TableRow& row : entry_->table) {
+    TORCH_INTERNAL_ASSERT(row.unboxed() == nullptr || row.signature() == &signature_tag<std::add_pointer_t<Sig>>,
                           "typed<...>() called with another signature than the kernel's: ", entry_->schema.str());
   }
   return TypedOperatorHandle<Sig>(entry_);
@@ -169,24 +180,26 @@ class TORCH_API Dispatcher final {
   void registerFallback(c10::DispatchKey key, AnnotatedKernel kernel);
   // Recomputes the rows of the ops that named the stub, after the stub got a new kernel.
   void stubChanged(const native::DispatchStubImpl* stub);
-  std::string dumpComputedTable(const OperatorEntry& entry) const {
-    return entry.dumpComputedTable(fallbacks_);
-  }
+  std::string dumpComputedTable(const OperatorEntry& entry) const;
+  // Returns the object in a row; null if there is none. See Note [Tables that change while they are read].
+  std::shared_ptr<OperatorKernel> functor_of(const TableRow& row) const;
   const AnnotatedKernel& fallback(c10::DispatchKey key) const {
     return fallbacks_[static_cast<int>(key)];
   }
 
  private:
   Dispatcher() = default;
+  OperatorEntry* find(const std::string& name) const; // the caller holds the mutex
 
+  mutable c10::Mutex mutex_; // see Note [Tables that change while they are read]
   std::vector<std::unique_ptr<OperatorEntry>> entries_;
   std::unordered_map<std::string, OperatorEntry*> by_name_;
   std::unordered_map<const native::DispatchStubImpl*, std::vector<OperatorEntry*>> users_; // the ops that named a stub
   AnnotatedKernel fallbacks_[c10::kNumDispatchKeys];
 };
 
-// Finds the op of a function of at::. Each function searches once, so the search stands apart from the function (in
-// PyTorch: create_add_Tensor_typed_handle and so on).
+// Returns the handle of the op that a function of at:: calls. Each function searches once. The search is a function of
+// its own, so that it is not inlined into each of them (in PyTorch: create_add_Tensor_typed_handle and so on).
 template <typename Sig>
 __attribute__((noinline)) TypedOperatorHandle<Sig> create_typed_handle(const char* name) {
   return Dispatcher::singleton().findSchemaOrThrow(name).typed<Sig>();

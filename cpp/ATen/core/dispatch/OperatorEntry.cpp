@@ -56,15 +56,13 @@ const AnnotatedKernel* OperatorEntry::kernelOfRow(DispatchKey row) const {
   return newest(*this, DispatchKey::CompositeImplicitAutograd, backend);
 }
 
-void OperatorEntry::updateDispatchTable(const AnnotatedKernel* fallbacks) {
+void OperatorEntry::updateDispatchTable(const AnnotatedKernel* fallbacks, RetiredKernels& retired) {
   for (int row = 0; row < c10::kNumDispatchKeys; row++) {
     const AnnotatedKernel* found = kernelOfRow(static_cast<DispatchKey>(row));
-    if (found == nullptr) {
-      table[row] = fallbacks[row].kernel;
-    } else if (impl::needs_device_check(*this, static_cast<DispatchKey>(row), *found)) {
-      table[row] = impl::with_device_check(found->kernel);
-    } else {
-      table[row] = found->kernel;
+    const KernelFunction& kernel = found != nullptr ? found->kernel : fallbacks[row].kernel;
+    const bool checks = found != nullptr && impl::needs_device_check(*this, static_cast<DispatchKey>(row), *found);
+    if (auto former = table[row].set(checks ? impl::with_device_check(kernel) : kernel)) {
+      retired.push_back(std::move(former));
     }
   }
   const AnnotatedKernel* recorded = kernelOfRow(DispatchKey::Autograd);

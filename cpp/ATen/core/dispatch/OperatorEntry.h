@@ -22,9 +22,11 @@
 #include <ATen/core/enum_tag.h>
 #include <ATen/core/function_schema.h>
 
+#include <atomic>
 #include <list>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace reftorch::at {
@@ -56,6 +58,53 @@ struct AnnotatedKernel final {
   const void* address = nullptr; // the address of the function, for debuggers; null for a kernel written in Python
 };
 
+// Note [Tables that change while they are read]
+// Problem: Python may register a kernel, holding the GIL, while other threads call ops without the GIL. A lock would
+// cost every call as much as a small kernel. Trick: a call reads a row without a lock, one pointer at a time:
+// `unboxed`, and `boxed` if that is null. Each pointer is atomic and leads to a function that stays callable for ever,
+// so it does not matter whether a call meets the former function or the new one, nor that `boxed` and `unboxed` may
+// belong to different kernels for a moment. Only an object may go away. Its `boxed` is call_functor, which copies the
+// object's shared_ptr under the Dispatcher's mutex, and looks at the row again if the object has been removed
+// meanwhile. The same mutex guards everything else in the registry: the names, the registrations, and changes of rows.
+class TableRow final {
+ public:
+  BoxedKernel boxed() const {
+    return boxed_.load(std::memory_order_acquire);
+  }
+  void* unboxed() const {
+    return unboxed_.load(std::memory_order_acquire);
+  }
+  const void* signature() const {
+    return signature_.load(std::memory_order_acquire);
+  }
+  bool valid() const {
+    return boxed() != nullptr;
+  }
+  // The caller of these two holds the mutex. `set` returns the former object, to be dropped after the mutex is
+  // unlocked.
+  const std::shared_ptr<OperatorKernel>& functor() const {
+    return functor_;
+  }
+  std::shared_ptr<OperatorKernel> set(const KernelFunction& kernel) {
+    std::shared_ptr<OperatorKernel> former = std::exchange(functor_, kernel.functor);
+    unboxed_.store(nullptr, std::memory_order_release);
+    boxed_.store(kernel.boxed, std::memory_order_release);
+    if (kernel.unboxed != nullptr) { // all functions of an op have one signature
+      signature_.store(kernel.signature, std::memory_order_release);
+      unboxed_.store(kernel.unboxed, std::memory_order_release);
+    }
+    return former;
+  }
+
+ private:
+  std::atomic<BoxedKernel> boxed_{nullptr};
+  std::atomic<void*> unboxed_{nullptr};
+  std::atomic<const void*> signature_{nullptr};
+  std::shared_ptr<OperatorKernel> functor_;
+};
+
+using RetiredKernels = std::vector<std::shared_ptr<OperatorKernel>>;
+
 struct TORCH_API OperatorEntry final {
   FunctionSchema schema;
   size_t index = 0; // the position in registration order, which indexes side tables (autograd's formulas)
@@ -64,22 +113,23 @@ struct TORCH_API OperatorEntry final {
   bool defined = true; // false after Dispatcher::deregisterDef; the entry itself lives as long as the process
   std::string file;    // where the op was defined, for debug.where_op
   int line = 0;
-  KernelFunction table[c10::kNumDispatchKeys];
+  TableRow table[c10::kNumDispatchKeys];
   // The registered kernels for each key, including alias keys, the newest first; see Note [How a row is filled].
   std::map<c10::DispatchKey, std::list<AnnotatedKernel>> kernels;
 
   bool hasTag(Tag tag) const {
     return tags.has(tag);
   }
-  bool is_composite = false; // the op is made of other ops, which are recorded instead of it
+  std::atomic<bool> is_composite{false}; // the op is made of other ops, which are recorded instead of it
 
   // Returns whether a kernel is registered for the key itself and serves its device. Fallbacks and alias keys do not
   // count.
   bool hasKernelForDispatchKey(c10::DispatchKey key) const;
   // Returns the kernel that fills the row; null if a fallback fills it or if it is empty.
   const AnnotatedKernel* kernelOfRow(c10::DispatchKey row) const;
-  // Recomputes the table. `fallbacks` has an element for each row.
-  void updateDispatchTable(const AnnotatedKernel* fallbacks);
+  // Recomputes the table. `fallbacks` has an element for each row. Moves the objects that are no longer in the table to
+  // `retired`.
+  void updateDispatchTable(const AnnotatedKernel* fallbacks, RetiredKernels& retired);
 
   // Returns the table as text, one line for each row: "CPU: registered at UnaryOps.cpp:120 [kernel]", followed by lines
   // with the kernels of the stubs for the device.

@@ -6,7 +6,7 @@
 // check of all tensors (check_and_update_common_device). The check must cost nothing where all tensors are on the CPU,
 // and an op must not have to call it.
 // Trick: the check belongs to the row. A tensor of another device than the CPU brings its device's key, and the keys of
-// the devices stand above the CPU's; so a call with tensors on two devices always reaches the row of a device that is
+// the devices are above the CPU's; so a call with tensors on two devices always reaches the row of a device that is
 // not the CPU. When such a row is filled with a kernel of the op (OperatorEntry::updateDispatchTable), it gets the
 // kernel with the check in front. The row of the CPU holds the kernel alone.
 // An op whose stubs all take a TensorIterator (or one tensor) has no check here, because the iterator makes it: an

@@ -10,9 +10,6 @@
 namespace reftorch::at::cuda::detail {
 
 struct CUDAHooks final : AcceleratorHooksInterface {
-  const Generator& getDefaultGenerator(c10::DeviceIndex index) const override {
-    return getDefaultCUDAGenerator(index);
-  }
   Generator getNewGenerator(c10::DeviceIndex index) const override {
     return createCUDAGenerator(index);
   }

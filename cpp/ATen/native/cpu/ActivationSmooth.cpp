@@ -1,10 +1,11 @@
 // Mirrors: aten/src/ATen/native/cpu/Activation.cpp (gelu, elu, silu, mish, softplus, log_sigmoid)
 //
-// The activation functions that contain exponentials. The inputs of a backward kernel are grad and x. Each line of
-// arithmetic is the formula itself; VectorMath.h and Loops.h make vector instructions of it.
+// The activation functions that contain exponentials. VectorMath.h and Loops.h make vector instructions of the formulas
+// in ActivationFunctors.h.
+#include <ATen/cpu/vec/VectorMathDouble.h>
 #include <ATen/native/Activation.h>
-#include <ATen/native/cpu/UnaryFloat.h>
-#include <ATen/native/cpu/VectorMathDouble.h>
+#include <ATen/native/ActivationFunctors.h>
+#include <ATen/native/cpu/Loops.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,15 +13,7 @@
 namespace reftorch::at::native {
 namespace {
 
-// 1 / (1 + e^-x)
-template <typename T>
-VECTOR_MATH T vec_sigmoid(T x) {
-  return T(1) / (T(1) + vec_exp(-x));
-}
-
-// --- gelu: x Phi(x), where Phi is the distribution function of the normal distribution -------------------------------
-
-constexpr double kSqrtHalf = 0.70710678118654752440, kDensityAtZero = 0.39894228040143267794; // 1 / sqrt(2 pi)
+// --- gelu ------------------------------------------------------------------------------------------------------------
 
 // The two factors of the tail 1 - Phi(|x|): power = e^(-x^2 / 2), and a quotient that changes slowly.
 struct NormalTail {
@@ -51,138 +44,57 @@ VECTOR_MATH float normal_cdf(float x, const NormalTail& tail) {
   const float rest = tail.power * tail.quotient;
   return x < 0.f ? rest : 1.f - rest;
 }
-VECTOR_MATH double normal_cdf(double x) {
-  return 0.5 * (1. + vec_erf(x * kSqrtHalf));
-}
 
 VECTOR_MATH float exact_gelu(float x) {
   return x * normal_cdf(x, normal_tail(x));
 }
-VECTOR_MATH double exact_gelu(double x) {
-  return x * normal_cdf(x);
-}
-
 // The derivative Phi(x) + x phi(x); the density phi uses the exponential of the tail.
 VECTOR_MATH float exact_gelu_slope(float x) {
   const NormalTail tail = normal_tail(x);
   return normal_cdf(x, tail) + x * float(kDensityAtZero) * tail.power;
 }
-VECTOR_MATH double exact_gelu_slope(double x) {
-  return normal_cdf(x) + x * kDensityAtZero * vec_exp(-0.5 * x * x);
-}
 
-// The approximation of gelu uses tanh of u(x) = sqrt(2 / pi) (x + 0.044715 x^3).
-constexpr double kBeta = 0.79788456080286535588, kKappa = 0.044715;
-
-template <typename T>
-VECTOR_MATH T tanh_of_u(T x) {
-  return vec_tanh(T(kBeta) * (x + T(kKappa) * x * x * x));
-}
+// The quick rungs of GeluFunctor and GeluBackwardFunctor for float and the 16-bit floats.
+template <typename scalar_t>
+struct QuickGeluFunctor : GeluFunctor<scalar_t> {
+  float operator()(float x) const {
+    return exact_gelu(x);
+  }
+};
+template <>
+struct QuickGeluFunctor<double> : GeluFunctor<double> {};
+template <typename scalar_t>
+struct QuickGeluBackwardFunctor : GeluBackwardFunctor<scalar_t> {
+  float operator()(float grad, float x) const {
+    return grad * exact_gelu_slope(x);
+  }
+};
+template <>
+struct QuickGeluBackwardFunctor<double> : GeluBackwardFunctor<double> {};
 
 void gelu_kernel(TensorIterator& iter, GeluType approximate) {
   if (approximate == GeluType::None) {
-    unary_float_kernel(iter, "GeluKernelImpl", [](auto x) { return exact_gelu(x); });
+    cpu_elementwise<QuickGeluFunctor>(iter, "GeluKernelImpl");
   } else {
-    unary_float_kernel(iter, "GeluKernelImpl", [](auto x) {
-      using T = decltype(x);
-      return T(0.5) * x * (T(1) + tanh_of_u(x));
-    });
+    cpu_elementwise<GeluTanhFunctor>(iter, "GeluKernelImpl");
   }
 }
 
 void gelu_backward_kernel(TensorIterator& iter, GeluType approximate) {
   if (approximate == GeluType::None) {
-    binary_float_kernel(iter, "GeluBackwardKernelImpl", [](auto grad, auto x) { return grad * exact_gelu_slope(x); });
+    cpu_elementwise<QuickGeluBackwardFunctor>(iter, "GeluBackwardKernelImpl");
   } else {
-    binary_float_kernel(iter, "GeluBackwardKernelImpl", [](auto grad, auto x) {
-      using T = decltype(x);
-      const T t = tanh_of_u(x), slope_of_u = T(kBeta) * (T(1) + T(3 * kKappa) * x * x);
-      return grad * T(0.5) * (T(1) + t + x * (T(1) - t * t) * slope_of_u);
-    });
+    cpu_elementwise<GeluTanhBackwardFunctor>(iter, "GeluBackwardKernelImpl");
   }
 }
 
-// --- elu: scale * x above zero, alpha * scale * (e^(input_scale * x) - 1) below --------------------------------------
-
-void elu_kernel(TensorIterator& iter, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale) {
-  const double below = alpha.toDouble() * scale.toDouble(), above = scale.toDouble(), inner = input_scale.toDouble();
-  unary_float_kernel(iter, "elu_cpu", [below, above, inner](auto x) {
-    using T = decltype(x);
-    const T curve = T(below) * vec_expm1(x * T(inner));
-    return x < T(0) ? curve : x * T(above);
-  });
-}
-
-// If x is the result of elu, alpha * scale * e^(input_scale * x) is the result plus alpha * scale.
 void elu_backward_kernel(TensorIterator& iter, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale,
                          bool is_result) {
-  const double below = alpha.toDouble() * scale.toDouble(), above = scale.toDouble(), inner = input_scale.toDouble();
   if (is_result) {
-    binary_float_kernel(iter, "elu_backward_cpu", [below, above, inner](auto grad, auto y) {
-      using T = decltype(y);
-      return y <= T(0) ? grad * T(inner) * (y + T(below)) : grad * T(above);
-    });
+    cpu_elementwise<EluBackwardOfResultFunctor>(iter, "elu_backward_cpu", alpha, scale, input_scale);
   } else {
-    binary_float_kernel(iter, "elu_backward_cpu", [below, above, inner](auto grad, auto x) {
-      using T = decltype(x);
-      const T curve = grad * T(inner) * T(below) * vec_exp(x * T(inner));
-      return x <= T(0) ? curve : grad * T(above);
-    });
+    cpu_elementwise<EluBackwardFunctor>(iter, "elu_backward_cpu", alpha, scale, input_scale);
   }
-}
-
-// --- silu: x sigmoid(x), and mish: x tanh(softplus(x)) ---------------------------------------------------------------
-
-void silu_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "silu_cpu", [](auto x) { return x / (decltype(x)(1) + vec_exp(-x)); });
-}
-
-void silu_backward_kernel(TensorIterator& iter) {
-  binary_float_kernel(iter, "silu_backward_cpu", [](auto grad, auto x) {
-    using T = decltype(x);
-    const T s = vec_sigmoid(x);
-    return grad * s * (T(1) + x * (T(1) - s));
-  });
-}
-
-// With w = e^x, tanh(log(1 + w)) = (w^2 + 2w) / (w^2 + 2w + 2), which takes one exponential instead of three. For large
-// w the quotient is 1 long before w^2 overflows.
-template <typename T>
-VECTOR_MATH T tanh_of_softplus(T x) {
-  const T w = vec_exp(x > T(20) ? T(20) : x), n = w * (w + T(2));
-  return n / (n + T(2));
-}
-
-void mish_kernel(TensorIterator& iter) {
-  unary_float_kernel(iter, "mish_cpu", [](auto x) { return x * tanh_of_softplus(x); });
-}
-
-void mish_backward_kernel(TensorIterator& iter) {
-  binary_float_kernel(iter, "mish_backward_cpu", [](auto grad, auto x) {
-    using T = decltype(x);
-    const T t = tanh_of_softplus(x);
-    return grad * (t + x * vec_sigmoid(x) * (T(1) - t * t));
-  });
-}
-
-// --- softplus: log(1 + e^(beta x)) / beta, and x itself where beta x is above the threshold --------------------------
-
-void softplus_kernel(TensorIterator& iter, const Scalar& beta_scalar, const Scalar& threshold_scalar) {
-  const double beta = beta_scalar.toDouble(), threshold = threshold_scalar.toDouble();
-  unary_float_kernel(iter, "softplus_cpu", [beta, threshold](auto x) {
-    using T = decltype(x);
-    const T scaled = x * T(beta), curve = vec_log1p(vec_exp(scaled)) / T(beta);
-    return scaled > T(threshold) ? x : curve;
-  });
-}
-
-void softplus_backward_kernel(TensorIterator& iter, const Scalar& beta_scalar, const Scalar& threshold_scalar) {
-  const double beta = beta_scalar.toDouble(), threshold = threshold_scalar.toDouble();
-  binary_float_kernel(iter, "softplus_backward_cpu", [beta, threshold](auto grad, auto x) {
-    using T = decltype(x);
-    const T scaled = x * T(beta), curve = grad * vec_sigmoid(scaled);
-    return scaled > T(threshold) ? grad : curve;
-  });
 }
 
 // --- log_sigmoid: min(x, 0) - log(1 + e^-|x|) ------------------------------------------------------------------------
@@ -198,7 +110,8 @@ TARGET_CLONES static void log_sigmoid_loop(scalar_t* out, scalar_t* buffer, cons
 }
 
 void log_sigmoid_kernel(const Tensor& output, const Tensor& buffer, const Tensor& self) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "log_sigmoid_cpu", [&] {
+  dispatch<FloatingTypesAndReduced>(self.scalar_type(), "log_sigmoid_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     scalar_t *out = output.data_ptr<scalar_t>(), *powers = buffer.data_ptr<scalar_t>();
     const scalar_t* in = self.data_ptr<scalar_t>();
     parallel_for(0, self.numel(), internal::GRAIN_SIZE, [&](int64_t begin, int64_t end) {
@@ -207,30 +120,21 @@ void log_sigmoid_kernel(const Tensor& output, const Tensor& buffer, const Tensor
   });
 }
 
-// The derivative is 1 / (1 + e^x), computed from e^-|x|.
-void log_sigmoid_backward_kernel(TensorIterator& iter) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "log_sigmoid_backward_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel<scalar_t>(iter, [](opmath_t x, opmath_t power, opmath_t grad) -> opmath_t {
-      const opmath_t smaller = power / (opmath_t(1) + power);
-      return (x < 0 ? opmath_t(1) - smaller : smaller) * grad;
-    });
-  });
-}
-
 } // namespace
 
 REGISTER_CPU_DISPATCH(gelu_stub, gelu_kernel)
 REGISTER_CPU_DISPATCH(gelu_backward_stub, gelu_backward_kernel)
-REGISTER_CPU_DISPATCH(elu_stub, elu_kernel)
 REGISTER_CPU_DISPATCH(elu_backward_stub, elu_backward_kernel)
-REGISTER_CPU_DISPATCH(silu_stub, silu_kernel)
-REGISTER_CPU_DISPATCH(silu_backward_stub, silu_backward_kernel)
-REGISTER_CPU_DISPATCH(mish_stub, mish_kernel)
-REGISTER_CPU_DISPATCH(mish_backward_stub, mish_backward_kernel)
-REGISTER_CPU_DISPATCH(softplus_stub, softplus_kernel)
-REGISTER_CPU_DISPATCH(softplus_backward_stub, softplus_backward_kernel)
 REGISTER_CPU_DISPATCH(log_sigmoid_stub, log_sigmoid_kernel)
-REGISTER_CPU_DISPATCH(log_sigmoid_backward_stub, log_sigmoid_backward_kernel)
+REGISTER_CPU_ELEMENTWISE(elu_stub, elu_kernel, EluFunctor, "elu_cpu")
+REGISTER_CPU_ELEMENTWISE(silu_stub, silu_kernel, SiluFunctor, "silu_cpu")
+REGISTER_CPU_ELEMENTWISE(silu_backward_stub, silu_backward_kernel, SiluBackwardFunctor, "silu_backward_cpu")
+REGISTER_CPU_ELEMENTWISE(mish_stub, mish_kernel, MishFunctor, "mish_cpu")
+REGISTER_CPU_ELEMENTWISE(mish_backward_stub, mish_backward_kernel, MishBackwardFunctor, "mish_backward_cpu")
+REGISTER_CPU_ELEMENTWISE(softplus_stub, softplus_kernel, SoftplusFunctor, "softplus_cpu")
+REGISTER_CPU_ELEMENTWISE(softplus_backward_stub, softplus_backward_kernel, SoftplusBackwardFunctor,
+                         "softplus_backward_cpu")
+REGISTER_CPU_ELEMENTWISE(log_sigmoid_backward_stub, log_sigmoid_backward_kernel, LogSigmoidBackwardFunctor,
+                         "log_sigmoid_backward_cpu")
 
 } // namespace reftorch::at::native

@@ -24,15 +24,15 @@ void for_each_window(const PoolWindows& windows, std::optional<int64_t> divisor,
   }
 }
 
-// Runs the loops of f(plane of output, plane of input) for every plane. Integers are only those of int64_t.
-#define AVG_POOL_DISPATCH(TYPE, SHAPE, NAME, ...)                                                            \
-  if ((SHAPE).adaptive) {                                                                                    \
-    AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(TYPE, "adaptive_" NAME, __VA_ARGS__);                             \
-  } else {                                                                                                   \
-    AT_DISPATCH_SWITCH(TYPE, NAME,                                                                           \
-                       AT_DISPATCH_CASE_FLOATING(__VA_ARGS__) AT_DISPATCH_CASE_REDUCED_FLOATING(__VA_ARGS__) \
-                           AT_DISPATCH_CASE_TYPE(Long, __VA_ARGS__));                                        \
+// Calls `body` with the element type. Of the integers, only int64_t is averaged, and only by windows of a given size.
+template <typename Body>
+void dispatch_average(c10::ScalarType dtype, bool adaptive, const char* name, const Body& body) {
+  if (adaptive) {
+    dispatch<FloatingTypesAndReduced>(dtype, name, body);
+  } else {
+    dispatch<FloatingTypesAndReduced::And<int64_t>>(dtype, name, body);
   }
+}
 
 // --- tap by tap ------------------------------------------------------------------------------------------------------
 
@@ -92,7 +92,9 @@ void avg_pool_kernel(const Tensor& output, const Tensor& input, const PoolShape&
                      std::optional<int64_t> divisor_override) {
   const PoolWindows windows = windows_of(s, count_include_pad);
   const int64_t height = s.input[1], width = s.input[2];
-  AVG_POOL_DISPATCH(input.scalar_type(), s, "avg_pool2d", [&] {
+  const char* name = s.adaptive ? "adaptive_avg_pool2d" : "avg_pool2d";
+  dispatch_average(input.scalar_type(), s.adaptive, name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t* all = input.data_ptr<scalar_t>();
     scalar_t* means = output.data_ptr<scalar_t>();
@@ -133,7 +135,9 @@ void avg_pool_backward_kernel(const Tensor& grad_input, const Tensor& grad_outpu
                               bool count_include_pad, std::optional<int64_t> divisor_override) {
   const PoolWindows windows = windows_of(s, count_include_pad);
   const int64_t height = s.input[1], width = s.input[2];
-  AVG_POOL_DISPATCH(grad_input.scalar_type(), s, "avg_pool2d_backward", [&] {
+  const char* name = s.adaptive ? "adaptive_avg_pool2d_backward" : "avg_pool2d_backward";
+  dispatch_average(grad_input.scalar_type(), s.adaptive, name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t* grads = grad_output.data_ptr<scalar_t>();
     scalar_t* all = grad_input.data_ptr<scalar_t>();
@@ -172,8 +176,6 @@ void avg_pool_backward_kernel(const Tensor& grad_input, const Tensor& grad_outpu
     });
   });
 }
-
-#undef AVG_POOL_DISPATCH
 
 } // namespace
 

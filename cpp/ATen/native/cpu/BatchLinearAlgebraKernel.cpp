@@ -62,14 +62,29 @@ void for_each_matrix(const Tensor& A, const F& f) {
 
 // --- LU --------------------------------------------------------------------------------------------------------------
 
+// After a pivot that is NaN, every later number of the factors depends on it. OpenBLAS does not divide by such a pivot,
+// so its factors would hold numbers there, and a solution would hide the NaN of its matrix. a is column-major.
+template <typename scalar_t>
+void spread_nan(int64_t rows, int64_t cols, scalar_t* a, int64_t ld) {
+  int64_t k = 0;
+  while (k < std::min(rows, cols) && !std::isnan(a[k + k * ld])) {
+    k++;
+  }
+  for (int64_t j = k; j < cols && k < rows; j++) {
+    std::fill(a + std::min(k + 1, rows) + j * ld, a + rows + j * ld, std::numeric_limits<scalar_t>::quiet_NaN());
+  }
+}
+
 void lu_factor_kernel(const Tensor& LU, const Tensor& pivots, const Tensor& infos) {
-  AT_DISPATCH_FLOATING_TYPES(LU.scalar_type(), "lu_cpu", [&] {
+  dispatch<FloatingTypes>(LU.scalar_type(), "lu_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Matrices<scalar_t> a(LU);
     const Vectors<int> ipiv(pivots);
     int* info = infos.data_ptr<int>();
     for_each_matrix(LU, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; i++) {
         lapack<scalar_t>::getrf(&a.rows, &a.cols, a[i], &a.ld, ipiv[i], &info[i]);
+        spread_nan(a.rows, a.cols, a[i], a.ld);
       }
     });
   });
@@ -90,7 +105,8 @@ void check_lu_solve_pivots(const Tensor& pivots, int64_t rows) {
 
 void lu_solve_kernel(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool transpose) {
   check_lu_solve_pivots(pivots, LU.size(-2));
-  AT_DISPATCH_FLOATING_TYPES(LU.scalar_type(), "linalg.lu_solve_cpu", [&] {
+  dispatch<FloatingTypes>(LU.scalar_type(), "linalg.lu_solve_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Matrices<scalar_t> a(LU), b(B);
     const Vectors<int> ipiv(pivots);
     const char trans = transpose ? 'T' : 'N';
@@ -106,7 +122,8 @@ void lu_solve_kernel(const Tensor& LU, const Tensor& pivots, const Tensor& B, bo
 // --- LDL -------------------------------------------------------------------------------------------------------------
 
 void ldl_factor_kernel(const Tensor& A, const Tensor& pivots, const Tensor& infos) {
-  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "ldl_factor_kernel_cpu", [&] {
+  dispatch<FloatingTypes>(A.scalar_type(), "ldl_factor_kernel_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Matrices<scalar_t> a(A);
     const Vectors<int> ipiv(pivots);
     int* info = infos.data_ptr<int>();
@@ -149,7 +166,8 @@ void check_ldl_pivots(const Tensor& pivots) {
 
 void ldl_solve_kernel(const Tensor& LD, const Tensor& pivots, const Tensor& B) {
   check_ldl_pivots(pivots);
-  AT_DISPATCH_FLOATING_TYPES(LD.scalar_type(), "ldl_solve_kernel_cpu", [&] {
+  dispatch<FloatingTypes>(LD.scalar_type(), "ldl_solve_kernel_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Matrices<scalar_t> a(LD), b(B);
     const Vectors<int> ipiv(pivots);
     const char uplo = 'L';
@@ -165,7 +183,8 @@ void ldl_solve_kernel(const Tensor& LD, const Tensor& pivots, const Tensor& B) {
 // --- Cholesky and triangular systems ---------------------------------------------------------------------------------
 
 void cholesky_kernel(const Tensor& A, const Tensor& infos, bool upper) {
-  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "cholesky_cpu", [&] {
+  dispatch<FloatingTypes>(A.scalar_type(), "cholesky_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Matrices<scalar_t> a(A);
     int* info = infos.data_ptr<int>();
     const char uplo = upper ? 'U' : 'L';
@@ -178,7 +197,8 @@ void cholesky_kernel(const Tensor& A, const Tensor& infos, bool upper) {
 }
 
 void cholesky_solve_kernel(const Tensor& B, const Tensor& L, bool upper) {
-  AT_DISPATCH_FLOATING_TYPES(L.scalar_type(), "cholesky_solve_cpu", [&] {
+  dispatch<FloatingTypes>(L.scalar_type(), "cholesky_solve_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Matrices<scalar_t> a(L), b(B);
     const char uplo = upper ? 'U' : 'L';
     for_each_matrix(B, [&](int64_t begin, int64_t end) {
@@ -192,7 +212,8 @@ void cholesky_solve_kernel(const Tensor& B, const Tensor& L, bool upper) {
 
 void triangular_solve_kernel(const Tensor& A, const Tensor& B, bool left, bool upper, bool transpose,
                              bool unitriangular) {
-  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "triangular_solve_cpu", [&] {
+  dispatch<FloatingTypes>(A.scalar_type(), "triangular_solve_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Matrices<scalar_t> a(A), b(B);
     const char side = left ? 'L' : 'R', uplo = upper ? 'U' : 'L', trans = transpose ? 'T' : 'N';
     const char diag = unitriangular ? 'U' : 'N';
@@ -209,7 +230,8 @@ void triangular_solve_kernel(const Tensor& A, const Tensor& B, bool left, bool u
 // --- QR --------------------------------------------------------------------------------------------------------------
 
 void geqrf_kernel(const Tensor& A, const Tensor& tau) {
-  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "geqrf_cpu", [&] {
+  dispatch<FloatingTypes>(A.scalar_type(), "geqrf_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Matrices<scalar_t> a(A);
     const Vectors<scalar_t> t(tau);
     int info = 0, query = -1;
@@ -227,7 +249,8 @@ void geqrf_kernel(const Tensor& A, const Tensor& tau) {
 }
 
 void orgqr_kernel(const Tensor& A, const Tensor& tau) {
-  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "orgqr_cpu", [&] {
+  dispatch<FloatingTypes>(A.scalar_type(), "orgqr_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Matrices<scalar_t> a(A);
     const Vectors<scalar_t> t(tau);
     const int k = static_cast<int>(t.length);
@@ -266,7 +289,8 @@ void fill_nan(scalar_t* values, int64_t n) {
 
 void svd_kernel(const Tensor& A, const Tensor& U, const Tensor& S, const Tensor& Vh, const Tensor& infos,
                 bool full_matrices, bool compute_uv) {
-  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "linalg_svd_cpu", [&] {
+  dispatch<FloatingTypes>(A.scalar_type(), "linalg_svd_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Matrices<scalar_t> a(A), u(compute_uv ? U : A), vt(compute_uv ? Vh : A); // not used without compute_uv
     const Vectors<scalar_t> s(S);
     int* info = infos.data_ptr<int>();
@@ -300,7 +324,8 @@ void svd_kernel(const Tensor& A, const Tensor& U, const Tensor& S, const Tensor&
 }
 
 void eigh_kernel(const Tensor& A, const Tensor& eigenvalues, const Tensor& infos, bool upper, bool compute_v) {
-  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "linalg_eigh_cpu", [&] {
+  dispatch<FloatingTypes>(A.scalar_type(), "linalg_eigh_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Matrices<scalar_t> a(A);
     const Vectors<scalar_t> w(eigenvalues);
     int* info = infos.data_ptr<int>();
@@ -326,7 +351,8 @@ void eigh_kernel(const Tensor& A, const Tensor& eigenvalues, const Tensor& infos
 
 void lstsq_kernel(const Tensor& A, const Tensor& B, const Tensor& rank, const Tensor& singular_values,
                   const Tensor& infos, double rcond, const std::string& driver) {
-  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "torch.linalg.lstsq_cpu", [&] {
+  dispatch<FloatingTypes>(A.scalar_type(), "torch.linalg.lstsq_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Matrices<scalar_t> a(A), b(B);
     const bool finds_rank = driver != "gels", finds_values = driver == "gelsd" || driver == "gelss";
     const Vectors<scalar_t> s(singular_values);
@@ -381,7 +407,8 @@ void lstsq_kernel(const Tensor& A, const Tensor& B, const Tensor& rank, const Te
 void permutation_matrix_kernel(const Tensor& P, const Tensor& pivots) {
   const int64_t m = P.size(-1), k = pivots.size(-1);
   const int* swap = k == 0 ? nullptr : pivots.data_ptr<int>();
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(P.scalar_type(), "lu_unpack", [&] {
+  dispatch<AllTypesAndBool>(P.scalar_type(), "lu_unpack", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     scalar_t* matrix = P.data_ptr<scalar_t>();
     std::vector<int64_t> row(static_cast<size_t>(m));
     for (int64_t b = 0; b < P.numel() / (m * m); b++, matrix += m * m) {
@@ -405,7 +432,8 @@ void permutation_matrix_kernel(const Tensor& P, const Tensor& pivots) {
 void det_kernel(const Tensor& LU, const Tensor& pivots, const Tensor& sign_out, const Tensor& log_abs_out,
                 const Tensor& value_out) {
   const int64_t n = LU.size(-1);
-  AT_DISPATCH_FLOATING_TYPES(LU.scalar_type(), "linalg_det", [&] {
+  dispatch<FloatingTypes>(LU.scalar_type(), "linalg_det", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const scalar_t* factors = LU.data_ptr<scalar_t>();
     const int* swaps = pivots.data_ptr<int>();
     for (int64_t b = 0; b < value_out.numel(); b++) {

@@ -3,7 +3,7 @@
 // Sums over the elements of a channel, and maps of a channel's elements, for the two orders in memory of ChannelLayout:
 //   planes: x (N, C, P): a channel has N runs of P elements;
 //   rows:   x (R, C): the channels lie last, and a channel is a column.
-// The naive rung comes first; the fast one adds runs in many lanes, or rows of all channels at once.
+// A sum adds runs in many lanes, or the rows of all channels at once.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -15,21 +15,6 @@
 #include <vector>
 
 namespace reftorch::at::native::channel {
-
-// --- naive: the definition -------------------------------------------------------------------------------------------
-
-// sums[c] = the sum of f(c, i) over the elements i of channel c
-template <typename F>
-void sum_naive(double* sums, const ChannelLayout& l, const F& f) {
-  std::fill_n(sums, l.channels, 0.0);
-  for (int64_t n = 0; n < l.outer; n++) {
-    for (int64_t c = 0; c < l.channels; c++) {
-      for (int64_t p = 0; p < l.inner; p++) {
-        sums[c] += f(c, (n * l.channels + c) * l.inner + p);
-      }
-    }
-  }
-}
 
 // --- planes: runs of elements of one channel -------------------------------------------------------------------------
 

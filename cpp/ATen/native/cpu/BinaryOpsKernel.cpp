@@ -3,82 +3,35 @@
 // Sum, difference, product, maximum and minimum of two numbers. Division is in BinaryOpsDivKernel.cpp, comparisons in
 // BinaryLogicOpsCompareKernel.cpp, bits in BinaryLogicOpsKernel.cpp.
 #include <ATen/native/BinaryOps.h>
+#include <ATen/native/BinaryOpsFunctors.h>
 #include <ATen/native/cpu/Loops.h>
 #include <ATen/native/cpu/WideNumber.h>
 
 namespace reftorch::at::native {
 namespace {
 
-void add_kernel(TensorIterator& iter, const Scalar& alpha_scalar) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "add_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    const opmath_t alpha = alpha_scalar.to<scalar_t>(); // rounded to scalar_t first, as in PyTorch
-    cpu_kernel<scalar_t>(iter, [alpha](opmath_t a, opmath_t b) -> opmath_t { return a + alpha * b; });
+// cpu_elementwise<AddFunctor>(iter, "add_cpu", alpha) would do the same; it is written out here once, to be read.
+void add_kernel(TensorIterator& iter, const Scalar& alpha) {
+  dispatch<AddFunctor<float>::dtypes>(iter.dtype(), "add_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    cpu_kernel<scalar_t>(iter, AddFunctor<scalar_t>(alpha));
   });
 }
 
 void mul_kernel(TensorIterator& iter) {
-  if (iter.dtype() == kBool) {
-    cpu_kernel(iter, [](bool a, bool b) -> bool { return a && b; });
-    return;
+  if (!wide_number_kernel(iter, "mul_cpu_reduced_float", MulFunctor<float>())) {
+    cpu_elementwise<MulFunctor>(iter, "mul_cpu");
   }
-  if (wide_number_kernel(iter, "mul_cpu_reduced_float", [](float a, float b) { return a * b; })) {
-    return;
-  }
-  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "mul_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t { return a * b; });
-  });
-}
-
-// If an operand is NaN, the result is NaN. NaN is the one value that differs from itself.
-void maximum_kernel(TensorIterator& iter) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "maximum_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t { return (a > b) | (a != a) ? a : b; });
-  });
-}
-
-void minimum_kernel(TensorIterator& iter) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "minimum_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t { return (a < b) | (a != a) ? a : b; });
-  });
-}
-
-void sigmoid_backward_kernel(TensorIterator& iter) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "sigmoid_backward_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel<scalar_t>(iter, [](opmath_t grad, opmath_t y) -> opmath_t { return grad * (opmath_t(1) - y) * y; });
-  });
-}
-
-void tanh_backward_kernel(TensorIterator& iter) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "tanh_backward_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel<scalar_t>(iter, [](opmath_t grad, opmath_t y) -> opmath_t { return grad * (opmath_t(1) - y * y); });
-  });
-}
-
-// (a - b)^2
-void mse_kernel(TensorIterator& iter) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "mse_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    cpu_kernel<scalar_t>(iter, [](opmath_t a, opmath_t b) -> opmath_t {
-      const opmath_t difference = a - b;
-      return difference * difference;
-    });
-  });
 }
 
 } // namespace
 
 REGISTER_CPU_DISPATCH(add_stub, add_kernel)
 REGISTER_CPU_DISPATCH(mul_stub, mul_kernel)
-REGISTER_CPU_DISPATCH(maximum_stub, maximum_kernel)
-REGISTER_CPU_DISPATCH(minimum_stub, minimum_kernel)
-REGISTER_CPU_DISPATCH(sigmoid_backward_stub, sigmoid_backward_kernel)
-REGISTER_CPU_DISPATCH(tanh_backward_stub, tanh_backward_kernel)
-REGISTER_CPU_DISPATCH(mse_stub, mse_kernel)
+REGISTER_CPU_ELEMENTWISE(maximum_stub, maximum_kernel, MaximumFunctor, "maximum_cpu")
+REGISTER_CPU_ELEMENTWISE(minimum_stub, minimum_kernel, MinimumFunctor, "minimum_cpu")
+REGISTER_CPU_ELEMENTWISE(sigmoid_backward_stub, sigmoid_backward_kernel, SigmoidBackwardFunctor, "sigmoid_backward_cpu")
+REGISTER_CPU_ELEMENTWISE(tanh_backward_stub, tanh_backward_kernel, TanhBackwardFunctor, "tanh_backward_cpu")
+REGISTER_CPU_ELEMENTWISE(mse_stub, mse_kernel, MseFunctor, "mse_cpu")
 
 } // namespace reftorch::at::native

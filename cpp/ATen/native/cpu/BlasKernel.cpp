@@ -12,7 +12,8 @@ void gemm_kernel(c10::ScalarType type, TransposeType transa, TransposeType trans
                  const Scalar& alpha, const void* a, int64_t lda, const void* b, int64_t ldb, const Scalar& beta,
                  void* c, int64_t ldc) {
   const bool ta = transa == TransposeType::Transpose, tb = transb == TransposeType::Transpose;
-  AT_DISPATCH_ALL_NUMBERS(type, "cpublas_gemm_impl", [&] {
+  dispatch<AllNumbers>(type, "cpublas_gemm_impl", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const auto* a_data = static_cast<const scalar_t*>(a);
     const auto* b_data = static_cast<const scalar_t*>(b);
@@ -97,7 +98,7 @@ INSTANTIATE(int32_t)
 INSTANTIATE(int64_t)
 #undef INSTANTIATE
 
-float reduced_dot_kernel(c10::ScalarType type, int64_t n, const void* x, int64_t incx, const void* y, int64_t incy) {
+float reduced_dot_kernel(c10::ScalarType dtype, int64_t n, const void* x, int64_t incx, const void* y, int64_t incy) {
   float total[kLanes] = {};
   const auto add_blocks = [&](auto& x_block, auto& y_block, int64_t size) {
     for (int64_t begin = 0; begin < n; begin += kBlockWidth) {
@@ -106,10 +107,11 @@ float reduced_dot_kernel(c10::ScalarType type, int64_t n, const void* x, int64_t
                    y_block.block(static_cast<const char*>(y), incy * size, begin, width), width);
     }
   };
-  AT_DISPATCH_SWITCH(type, "dot", AT_DISPATCH_CASE_REDUCED_FLOATING([&] {
-                       BlockBuffer<scalar_t, float> x_block, y_block;
-                       add_blocks(x_block, y_block, sizeof(scalar_t));
-                     }));
+  dispatch<ReducedFloatingTypes>(dtype, "dot", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    BlockBuffer<scalar_t, float> x_block, y_block;
+    add_blocks(x_block, y_block, sizeof(scalar_t));
+  });
   return std::accumulate(total, total + kLanes, 0.f);
 }
 

@@ -54,7 +54,8 @@ void search_rows(const Tensor& result, const Tensor& values, const Tensor& bound
 
 void searchsorted_kernel(const Tensor& result, const Tensor& values, const Tensor& boundaries, const Tensor& sorter,
                          bool right) {
-  AT_DISPATCH_ALL_NUMBERS(values.scalar_type(), "searchsorted_out_cpu", [&] {
+  dispatch<AllNumbers>(values.scalar_type(), "searchsorted_out_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     if (result.scalar_type() == kInt) {
       search_rows<scalar_t, int32_t>(result, values, boundaries, sorter, right);
     } else {

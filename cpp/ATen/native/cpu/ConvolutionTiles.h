@@ -5,7 +5,7 @@
 //
 // Note [Tiles of a convolution]
 // Problem: unfolding copies each pixel kernel_size() times, and a matrix product with few rows spends more time on
-// arranging its operands than on the sum. Trick: the input is copied into a frame, in which zeros stand around it.
+// arranging its operands than on the sum. Trick: the input is copied into a frame with zeros around it.
 // In the frame, a step of one pixel in the output is a step of one element for every tap, also from the end of a row
 // to the begin of the next. So the output, laid out with the frame's width, is one long row, and each tap adds a
 // shifted copy of the frame to it. The row is computed in tiles of some channels by some vectors of pixels, which are

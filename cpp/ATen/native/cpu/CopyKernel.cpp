@@ -3,6 +3,7 @@
 // If the dtypes are equal, a copy only moves bytes, on one of three rungs: copy_strided (one element at a time),
 // copy_row (dense rows) and copy_transposed (tile by tile).
 #include <ATen/native/Copy.h>
+#include <ATen/native/DispatchSize.h>
 #include <ATen/native/cpu/Loops.h>
 
 #include <algorithm>
@@ -150,12 +151,7 @@ void copy_bytes_kernel(TensorIterator& iter) {
 }
 
 void direct_copy_kernel(TensorIterator& iter) {
-  switch (c10::elementSize(iter.dtype())) {
-    case 1: return copy_bytes_kernel<uint8_t>(iter);
-    case 2: return copy_bytes_kernel<uint16_t>(iter);
-    case 4: return copy_bytes_kernel<uint32_t>(iter);
-    default: return copy_bytes_kernel<uint64_t>(iter);
-  }
+  dispatch_size(c10::elementSize(iter.dtype()), [&](auto word) { copy_bytes_kernel<decltype(word)>(iter); });
 }
 
 // Converts a row of halves to floats, or floats to halves, one block at a time; strided floats go through a dense
@@ -199,17 +195,20 @@ void convert_halves_kernel(TensorIterator& iter) {
   });
 }
 
-// A bool is read as the byte 0 or 1, because GCC does not vectorize loops over bool.
+// A bool is read as a byte, which becomes 0 or 1 (Note [Bool bytes]).
 template <typename To>
 void convert_kernel(TensorIterator& iter) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), "copy_", [&] {
+  dispatch<AllTypesAndBool>(iter.input_dtype(), "copy_", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using from_t = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
     constexpr bool from_half = std::is_same_v<from_t, c10::Half> && std::is_same_v<To, float>;
     constexpr bool to_half = std::is_same_v<from_t, float> && std::is_same_v<To, c10::Half>;
     if constexpr (from_half || to_half) {
       convert_halves_kernel<from_t>(iter);
     } else {
-      cpu_kernel(iter, [](from_t a) -> To { return convert<To>(a); });
+      cpu_kernel(iter, [](from_t a) -> To {
+        return convert<To>(std::is_same_v<scalar_t, bool> ? static_cast<from_t>(a != from_t(0.f)) : a);
+      });
     }
   });
 }
@@ -219,7 +218,10 @@ void copy_kernel(TensorIterator& iter, bool /*non_blocking*/) {
     return; // an empty tensor may have no memory
   }
   if (iter.dtype() != iter.input_dtype()) {
-    AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "copy_", [&] { convert_kernel<scalar_t>(iter); });
+    dispatch<AllTypesAndBool>(iter.dtype(), "copy_", [&](auto type) {
+      using scalar_t = typename decltype(type)::type;
+      convert_kernel<scalar_t>(iter);
+    });
   } else if (iter.is_contiguous()) {
     std::memcpy(iter.data_ptr(0), iter.data_ptr(1), iter.numel() * c10::elementSize(iter.dtype()));
   } else {

@@ -3,9 +3,9 @@
 // All tensors are (outer, n, inner).
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
+#include <ATen/native/NanLast.h>
 #include <ATen/native/ReduceOps.h>
 #include <ATen/native/cpu/Loops.h>
-#include <ATen/native/cpu/NanLast.h>
 
 #include <algorithm>
 #include <cmath>
@@ -109,13 +109,17 @@ void scan(const Tensor& result, const Tensor& self, DimShape shape, const F& joi
 }
 
 void cumsum_kernel(const Tensor& result, const Tensor& self, DimShape shape) {
-  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "cumsum_out_cpu",
-                          [&] { scan<scalar_t>(result, self, shape, [](auto a, auto b) { return a + b; }); });
+  dispatch<AllNumbers>(self.scalar_type(), "cumsum_out_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    scan<scalar_t>(result, self, shape, [](auto a, auto b) { return a + b; });
+  });
 }
 
 void cumprod_kernel(const Tensor& result, const Tensor& self, DimShape shape) {
-  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "cumprod_out_cpu",
-                          [&] { scan<scalar_t>(result, self, shape, [](auto a, auto b) { return a * b; }); });
+  dispatch<AllNumbers>(self.scalar_type(), "cumprod_out_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    scan<scalar_t>(result, self, shape, [](auto a, auto b) { return a * b; });
+  });
 }
 
 // log(e^a + e^b); the larger exponential is factored out, so that no exponential overflows.
@@ -128,8 +132,10 @@ double log_add_exp(double a, double b) {
 }
 
 void logcumsumexp_kernel(const Tensor& result, const Tensor& self, DimShape shape) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "logcumsumexp_out_cpu",
-                                         [&] { scan<scalar_t>(result, self, shape, log_add_exp); });
+  dispatch<FloatingTypesAndReduced>(self.scalar_type(), "logcumsumexp_out_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    scan<scalar_t>(result, self, shape, log_add_exp);
+  });
 }
 
 template <typename scalar_t, typename F>
@@ -138,12 +144,13 @@ void scan_extremum(const Tensor& values, const Tensor& indices, const Tensor& se
   scalar_t* value = values.data_ptr<scalar_t>();
   int64_t* index = indices.data_ptr<int64_t>();
   for_each_line(shape, [&](int64_t first) {
-    scalar_t best = in[first];
+    scalar_t best = c10::load(in + first);
     int64_t place = 0;
     for (int64_t i = 0; i < shape.n; i++) {
       const int64_t at = first + i * shape.inner;
-      if (is_nan(in[at]) || (!is_nan(best) && replaces(in[at], best))) {
-        best = in[at];
+      const scalar_t x = c10::load(in + at);
+      if (is_nan(x) || (!is_nan(best) && replaces(x, best))) {
+        best = x;
         place = i;
       }
       value[at] = best;
@@ -153,7 +160,8 @@ void scan_extremum(const Tensor& values, const Tensor& indices, const Tensor& se
 }
 
 void cummax_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, DimShape shape) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "cummax_cpu", [&] {
+  dispatch<AllTypesAndBool>(self.scalar_type(), "cummax_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     scan_extremum<scalar_t>(values, indices, self, shape,
                             [](scalar_t x, scalar_t best) { return opmath_t(x) >= opmath_t(best); });
@@ -161,7 +169,8 @@ void cummax_kernel(const Tensor& values, const Tensor& indices, const Tensor& se
 }
 
 void cummin_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, DimShape shape) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "cummin_cpu", [&] {
+  dispatch<AllTypesAndBool>(self.scalar_type(), "cummin_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     scan_extremum<scalar_t>(values, indices, self, shape,
                             [](scalar_t x, scalar_t best) { return opmath_t(x) <= opmath_t(best); });

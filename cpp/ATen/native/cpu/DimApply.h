@@ -5,19 +5,25 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
+#include <c10/util/Load.h>
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 namespace reftorch::at::native {
 
-// One row: its elements lie `stride` elements apart.
+// One row: its elements lie `stride` elements apart. An element of a Row<const T> is read by load (Note [Bool bytes]).
 template <typename T>
 struct Row {
   T* data;
   int64_t stride, size;
-  T& operator[](int64_t i) const {
-    return data[i * stride];
+  std::conditional_t<std::is_const_v<T>, std::remove_const_t<T>, T&> operator[](int64_t i) const {
+    if constexpr (std::is_const_v<T>) {
+      return c10::load(data + i * stride);
+    } else {
+      return data[i * stride];
+    }
   }
 };
 

@@ -1,8 +1,7 @@
 // Mirrors: aten/src/ATen/native/cpu/DistanceOpsKernel.cpp
 #include <ATen/native/Distance.h>
+#include <ATen/native/DistanceFunctors.h>
 #include <ATen/native/cpu/Loops.h>
-
-#include <cmath>
 
 namespace reftorch::at::native {
 namespace {
@@ -30,130 +29,49 @@ TARGET_CLONES static scalar_t distance(const scalar_t* a, const scalar_t* b, int
   return lanes[0];
 }
 
-// One join for each norm; the last one is for any other p.
-template <typename T>
-struct JoinSum {
-  T both(T a, T b) const {
-    return a + b;
-  }
-};
-template <typename T>
-struct JoinZero : JoinSum<T> {
-  T operator()(T acc, T d) const {
-    return acc + T(d != 0);
-  }
-};
-template <typename T>
-struct JoinOne : JoinSum<T> {
-  T operator()(T acc, T d) const {
-    return acc + d;
-  }
-};
-template <typename T>
-struct JoinTwo : JoinSum<T> {
-  T operator()(T acc, T d) const {
-    return acc + d * d;
-  }
-};
-template <typename T>
-struct JoinMax {
-  T operator()(T acc, T d) const {
-    return (d > acc) | (d != d) ? d : acc;
-  }
-  T both(T a, T b) const {
-    return (*this)(a, b);
-  }
-};
-template <typename T>
-struct JoinPower : JoinSum<T> {
-  T p;
-  explicit JoinPower(T p) : p(p) {}
-  T operator()(T acc, T d) const {
-    return acc + std::pow(d, p);
-  }
-};
-
-// finish() computes the norm from the joined total.
-template <typename scalar_t, typename Join, typename Finish>
-void cdist_impl(const Tensor& result, const Tensor& x1, const Tensor& x2, const Join& join, const Finish& finish) {
+template <typename scalar_t, typename Join>
+void cdist_impl(const Tensor& result, const Tensor& x1, const Tensor& x2, const Join& join) {
   const int64_t rows = x1.sizes()[1], columns = x2.sizes()[1], width = x1.sizes()[2];
   scalar_t* out = result.data_ptr<scalar_t>();
   const scalar_t *a = x1.data_ptr<scalar_t>(), *b = x2.data_ptr<scalar_t>();
   parallel_for(0, result.numel(), grain_of(width), [&](int64_t lo, int64_t hi) {
     for (int64_t k = lo; k < hi; k++) {
       const int64_t batch = k / (rows * columns), i = k / columns % rows, j = k % columns;
-      out[k] = finish(distance(a + (batch * rows + i) * width, b + (batch * columns + j) * width, width, join));
+      out[k] = join.finish(distance(a + (batch * rows + i) * width, b + (batch * columns + j) * width, width, join));
     }
   });
 }
 
-// Calls run(join, finish) with the join of the norm.
-template <typename T, typename Run>
-void with_norm(double p, const Run& run) {
-  const auto as_is = [](T acc) { return acc; };
-  if (p == 0) {
-    run(JoinZero<T>(), as_is);
-  } else if (p == 1) {
-    run(JoinOne<T>(), as_is);
-  } else if (p == 2) {
-    run(JoinTwo<T>(), [](T acc) { return std::sqrt(acc); });
-  } else if (std::isinf(p)) {
-    run(JoinMax<T>(), as_is);
-  } else {
-    run(JoinPower<T>(T(p)), [p](T acc) { return std::pow(acc, T(1 / p)); });
-  }
-}
-
 void cdist_kernel(const Tensor& result, const Tensor& x1, const Tensor& x2, double p) {
-  AT_DISPATCH_FLOATING_TYPES(result.scalar_type(), "cdist", [&] {
-    with_norm<scalar_t>(
-        p, [&](const auto& join, const auto& finish) { cdist_impl<scalar_t>(result, x1, x2, join, finish); });
+  dispatch<FloatingTypes>(result.scalar_type(), "cdist", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    with_norm<scalar_t>(p, [&](const auto& join) { cdist_impl<scalar_t>(result, x1, x2, join); });
   });
 }
 
 // self: (n, m), result: (n (n - 1) / 2)
 void pdist_forward_kernel(const Tensor& result, const Tensor& self, double p) {
   const int64_t n = self.sizes()[0], m = self.sizes()[1];
-  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "pdist", [&] {
-    with_norm<scalar_t>(p, [&](const auto& join, const auto& finish) {
+  dispatch<FloatingTypes>(self.scalar_type(), "pdist", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    with_norm<scalar_t>(p, [&](const auto& join) {
       const scalar_t* x = self.data_ptr<scalar_t>();
       scalar_t* out = result.data_ptr<scalar_t>();
       for (int64_t i = 0; i < n; i++) {
         for (int64_t j = i + 1; j < n; j++) {
-          *out++ = finish(distance(x + i * m, x + j * m, m, join));
+          *out++ = join.finish(distance(x + i * m, x + j * m, m, join));
         }
       }
     });
   });
 }
 
-// --- backward: the slope of the distance of two points along one of their coordinates, times grad --------------------
-
-// d: the difference of the coordinates; dist: the distance. Where a norm has no derivative, the slope is 0.
-template <typename T>
-T slope_of(double p, T d, T grad, T dist) {
-  const T sign = T(d > 0) - T(d < 0);
-  if (p == 0 || (p != 1 && dist == 0)) {
-    return 0;
-  }
-  if (p == 1) {
-    return grad * sign;
-  }
-  if (p == 2) {
-    return grad * d / dist;
-  }
-  if (std::isinf(p)) {
-    return std::abs(d) == dist ? grad * sign : T(0);
-  }
-  // |d|^(p - 1) is infinite for p < 1 and d = 0
-  return d == 0 ? T(0) : sign * std::pow(std::abs(d), T(p - 1)) * grad / std::pow(dist, T(p - 1));
-}
-
 // grad_self: (n, m), grad, pdist: (n (n - 1) / 2). Each pair moves both of its points.
 void pdist_backward_kernel(const Tensor& grad_self, const Tensor& grad, const Tensor& self, double p,
                            const Tensor& pdist) {
   const int64_t n = self.sizes()[0], m = self.sizes()[1];
-  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "pdist_backward", [&] {
+  dispatch<FloatingTypes>(self.scalar_type(), "pdist_backward", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const scalar_t *x = self.data_ptr<scalar_t>(), *g = grad.data_ptr<scalar_t>(), *dist = pdist.data_ptr<scalar_t>();
     scalar_t* dx = grad_self.data_ptr<scalar_t>();
     for (int64_t i = 0; i < n; i++) {
@@ -172,7 +90,8 @@ void pdist_backward_kernel(const Tensor& grad_self, const Tensor& grad, const Te
 void cdist_backward_kernel(const Tensor& grad_x1, const Tensor& grad, const Tensor& x1, const Tensor& x2, double p,
                            const Tensor& cdist) {
   const int64_t P = x1.sizes()[1], R = x2.sizes()[1], M = x1.sizes()[2];
-  AT_DISPATCH_FLOATING_TYPES(x1.scalar_type(), "cdist_backward", [&] {
+  dispatch<FloatingTypes>(x1.scalar_type(), "cdist_backward", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const scalar_t *a = x1.data_ptr<scalar_t>(), *b = x2.data_ptr<scalar_t>();
     const scalar_t *g = grad.data_ptr<scalar_t>(), *dist = cdist.data_ptr<scalar_t>();
     scalar_t* dx = grad_x1.data_ptr<scalar_t>();

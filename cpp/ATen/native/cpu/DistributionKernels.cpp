@@ -53,7 +53,8 @@ void uniform_kernel(TensorIterator& iter, double from, double to, const Optional
   if (iter.is_contiguous() && iter.dtype() == kDouble) {
     return fill_uniform_dense<double>(iter, from, to, generator);
   }
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "uniform_kernel_cpu", [&] {
+  dispatch<FloatingTypesAndReduced>(iter.dtype(), "uniform_kernel_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const uniform_real_distribution<scalar_t> uniform{static_cast<opmath_t>(from), static_cast<opmath_t>(to)};
     cpu_serial_kernel<scalar_t>(iter, generator, [&] { return uniform(generator); });
@@ -98,7 +99,8 @@ void normal_fill_dense(const Tensor& self, double mean, double std, CPUGenerator
 
 void normal_kernel(Tensor& self, double mean, double std, const OptionalGenerator& gen) {
   CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "normal_kernel_cpu", [&] {
+  dispatch<FloatingTypesAndReduced>(self.scalar_type(), "normal_kernel_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     if (self.numel() >= 16 && self.is_contiguous()) {
       normal_fill_dense<scalar_t>(self, mean, std, generator);
     } else {
@@ -112,7 +114,8 @@ void normal_kernel(Tensor& self, double mean, double std, const OptionalGenerato
 
 void random_kernel(TensorIterator& iter, const OptionalGenerator& gen) {
   CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "random_kernel_cpu", [&] {
+  dispatch<AllTypesAndBool>(iter.dtype(), "random_kernel_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const uniform_int_distribution<scalar_t> random;
     cpu_serial_kernel<scalar_t>(iter, generator, [&] { return random(generator); });
   });
@@ -120,7 +123,8 @@ void random_kernel(TensorIterator& iter, const OptionalGenerator& gen) {
 
 void random_from_to_kernel(TensorIterator& iter, uint64_t range, int64_t base, const OptionalGenerator& gen) {
   CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "random_from_to_kernel_cpu", [&] {
+  dispatch<AllTypesAndBool>(iter.dtype(), "random_from_to_kernel_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const uniform_int_from_to_distribution random{range, base};
     cpu_serial_kernel<scalar_t>(iter, generator, [&] { return static_cast<opmath_type<scalar_t>>(random(generator)); });
   });
@@ -142,7 +146,8 @@ void bernoulli_dense(TensorIterator& iter, double p, CPUGeneratorImpl* generator
 
 void bernoulli_scalar_kernel(TensorIterator& iter, double p, const OptionalGenerator& gen) {
   CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "bernoulli_scalar_cpu_", [&] {
+  dispatch<AllTypesAndBool>(iter.dtype(), "bernoulli_scalar_cpu_", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     if (iter.is_contiguous()) {
       return bernoulli_dense<scalar_t>(iter, p, generator);
     }
@@ -162,10 +167,13 @@ void bernoulli_tensor_loop(TensorIterator& iter, CPUGeneratorImpl* generator) {
 
 void bernoulli_tensor_kernel(TensorIterator& iter, const OptionalGenerator& gen) {
   CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "bernoulli_tensor_cpu_self_", [&] {
+  dispatch<AllTypesAndBool>(iter.dtype(), "bernoulli_tensor_cpu_self_", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using self_t = scalar_t;
-    AT_DISPATCH_FLOATING_TYPES(iter.input_dtype(), "bernoulli_tensor_cpu_p_",
-                               [&] { bernoulli_tensor_loop<self_t, scalar_t>(iter, generator); });
+    dispatch<FloatingTypes>(iter.input_dtype(), "bernoulli_tensor_cpu_p_", [&](auto type) {
+      using scalar_t = typename decltype(type)::type;
+      bernoulli_tensor_loop<self_t, scalar_t>(iter, generator);
+    });
   });
 }
 
@@ -186,7 +194,10 @@ void randperm_cpu(const Tensor& result, int64_t n, CPUGeneratorImpl* generator) 
 
 void randperm_kernel(const Tensor& result, int64_t n, const OptionalGenerator& gen) {
   CPUGeneratorImpl* const generator = get_generator_or_default<CPUGeneratorImpl>(gen, default_cpu_generator());
-  AT_DISPATCH_ALL_NUMBERS(result.scalar_type(), "randperm", [&] { randperm_cpu<scalar_t>(result, n, generator); });
+  dispatch<AllNumbers>(result.scalar_type(), "randperm", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    randperm_cpu<scalar_t>(result, n, generator);
+  });
 }
 
 } // namespace

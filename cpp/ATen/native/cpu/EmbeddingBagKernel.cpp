@@ -47,7 +47,8 @@ void embedding_bag_kernel(const Tensor& output, const Tensor& offset2bag, const 
   int64_t* places = max_indices.data_ptr<int64_t>();
   const bool is_max = options.mode == EmbeddingBagMode::Max;
   check_offsets(begins, offsets.numel(), N);
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(weight.scalar_type(), "embedding_bag_cpu", [&] {
+  dispatch<FloatingTypesAndReduced>(weight.scalar_type(), "embedding_bag_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t *table = weight.data_ptr<scalar_t>(), *factors = data_or_null<scalar_t>(per_sample_weights);
     scalar_t* out = output.data_ptr<scalar_t>();
@@ -97,7 +98,8 @@ void embedding_bag_dense_backward_kernel(const Tensor& grad_weight, const Tensor
   const int64_t V = grad_weight.sizes()[0], D = grad_weight.sizes()[1], N = indices.numel(), B = grad.sizes()[0];
   const int64_t *rows = indices.data_ptr<int64_t>(), *bag_of = offset2bag.data_ptr<int64_t>();
   const int64_t *sizes = bag_size.data_ptr<int64_t>(), *places = max_indices.data_ptr<int64_t>();
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(grad.scalar_type(), "embedding_bag_backward", [&] {
+  dispatch<FloatingTypesAndReduced>(grad.scalar_type(), "embedding_bag_backward", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t *g = grad.data_ptr<scalar_t>(), *factors = data_or_null<scalar_t>(per_sample_weights);
     scalar_t* result = grad_weight.data_ptr<scalar_t>();
@@ -139,21 +141,23 @@ void embedding_bag_per_sample_weights_backward_kernel(const Tensor& result, cons
                                                       int64_t padding_idx) {
   const int64_t V = weight.sizes()[0], D = weight.sizes()[1], N = indices.numel(), B = grad.sizes()[0];
   const int64_t *rows = indices.data_ptr<int64_t>(), *bag_of = offset2bag.data_ptr<int64_t>();
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(grad.scalar_type(), "_embedding_bag_per_sample_weights_backward_cpu", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    const scalar_t *g = grad.data_ptr<scalar_t>(), *table = weight.data_ptr<scalar_t>();
-    scalar_t* out = result.data_ptr<scalar_t>();
-    for (int64_t i = 0; i < N; i++) {
-      opmath_t sum = 0;
-      check_row(rows[i], V);
-      if (rows[i] != padding_idx && bag_of[i] >= 0 && bag_of[i] < B) {
-        for (int64_t d = 0; d < D; d++) {
-          sum += opmath_t(g[bag_of[i] * D + d]) * opmath_t(table[rows[i] * D + d]);
+  dispatch<FloatingTypesAndReduced>(
+      grad.scalar_type(), "_embedding_bag_per_sample_weights_backward_cpu", [&](auto type) {
+        using scalar_t = typename decltype(type)::type;
+        using opmath_t = opmath_type<scalar_t>;
+        const scalar_t *g = grad.data_ptr<scalar_t>(), *table = weight.data_ptr<scalar_t>();
+        scalar_t* out = result.data_ptr<scalar_t>();
+        for (int64_t i = 0; i < N; i++) {
+          opmath_t sum = 0;
+          check_row(rows[i], V);
+          if (rows[i] != padding_idx && bag_of[i] >= 0 && bag_of[i] < B) {
+            for (int64_t d = 0; d < D; d++) {
+              sum += opmath_t(g[bag_of[i] * D + d]) * opmath_t(table[rows[i] * D + d]);
+            }
+          }
+          out[i] = sum;
         }
-      }
-      out[i] = sum;
-    }
-  });
+      });
 }
 
 } // namespace

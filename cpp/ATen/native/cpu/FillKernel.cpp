@@ -9,7 +9,8 @@ namespace reftorch::at::native {
 namespace {
 
 void fill_kernel(TensorIterator& iter, const Scalar& value_scalar) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "fill_cpu", [&] {
+  dispatch<AllTypesAndBool>(iter.dtype(), "fill_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     // A value too large for a 16-bit float becomes infinity in a tensor of one element, and raises in larger tensors,
     // as in PyTorch.
     constexpr bool is_reduced = !std::is_same_v<scalar_t, opmath_type<scalar_t>>;

@@ -5,11 +5,11 @@
 // small matrices, for which the BLAS is called, and rows of exponentials. Left out: 16-bit floats, which the caller
 // converts; packed matrices.
 #include <ATen/Parallel.h>
+#include <ATen/cpu/vec/VectorMath.h>
 #include <ATen/native/CPUBlas.h>
 #include <ATen/native/attention.h>
 #include <ATen/native/cpu/Loops.h>
 #include <ATen/native/cpu/Scratch.h>
-#include <ATen/native/cpu/VectorMath.h>
 
 #include <algorithm>
 #include <cmath>
@@ -262,8 +262,10 @@ void attend_all(const Tensor& output, const Tensor& logsumexp, const Tensor& que
 
 void flash_attention_kernel(const Tensor& output, const Tensor& logsumexp, const Tensor& query, const Tensor& key,
                             const Tensor& value, const Tensor& mask, const AttentionOptions& options) {
-  AT_DISPATCH_FLOATING_TYPES(query.scalar_type(), "flash_attention",
-                             [&] { attend_all<scalar_t>(output, logsumexp, query, key, value, mask, options); });
+  dispatch<FloatingTypes>(query.scalar_type(), "flash_attention", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    attend_all<scalar_t>(output, logsumexp, query, key, value, mask, options);
+  });
 }
 
 // With weights P (L, S) and the gradient dO of the output:
@@ -320,7 +322,8 @@ void flash_attention_backward_kernel(const Tensor& grad_query, const Tensor& gra
                                      const Tensor& grad_output, const Tensor& query, const Tensor& key,
                                      const Tensor& value, const Tensor& output, const Tensor& logsumexp,
                                      const Tensor& mask, const AttentionOptions& options) {
-  AT_DISPATCH_FLOATING_TYPES(query.scalar_type(), "flash_attention_backward", [&] {
+  dispatch<FloatingTypes>(query.scalar_type(), "flash_attention_backward", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     attend_backward_all<scalar_t>(grad_query, grad_key, grad_value, grad_output, query, key, value, output, logsumexp,
                                   mask, options);
   });

@@ -34,7 +34,8 @@ void fused_adagrad_kernel(const std::vector<TensorList>& lists, TensorList steps
     return;
   }
   const double lr = lr_of(options), scale = options.grad_scale.defined() ? number_of(options.grad_scale) : 1;
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(lists[0][0].scalar_type(), "fused_adagrad_kernel", [&] {
+  dispatch<FloatingTypesAndReduced>(lists[0][0].scalar_type(), "fused_adagrad_kernel", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     for (size_t i = 0; i < lists[0].size(); i++) {
       adagrad_blocks<scalar_t>(lists, i, number_of(steps[i]), options, lr, scale);
     }

@@ -57,7 +57,8 @@ void fused_adam_kernel(const std::vector<TensorList>& lists, TensorList steps, c
     return;
   }
   const double lr = lr_of(options), scale = options.grad_scale.defined() ? number_of(options.grad_scale) : 1;
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(lists[0][0].scalar_type(), "fused_adam_kernel", [&] {
+  dispatch<FloatingTypesAndReduced>(lists[0][0].scalar_type(), "fused_adam_kernel", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     for (size_t i = 0; i < lists[0].size(); i++) {
       adam_blocks<scalar_t>(lists, i, number_of(steps[i]), options, lr, scale);
     }

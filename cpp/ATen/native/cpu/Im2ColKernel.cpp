@@ -9,20 +9,15 @@ namespace {
 
 // columns (N, C * kernel, pixels), image (N, C, *input)
 void im2col_kernel(const Tensor& columns, const Tensor& image, const ConvShape& s) {
-  AT_DISPATCH_SWITCH(image.scalar_type(), "im2col_out_cpu", AT_DISPATCH_CASE_FLOATING([&] {
-                       const scalar_t* x = image.data_ptr<scalar_t>();
-                       scalar_t* out = columns.data_ptr<scalar_t>();
-                       const int64_t rows = s.kernel_size(), pixels = s.output_pixels();
-                       parallel_for(0, s.batch * s.in_channels, grain_of(rows * pixels), [&](int64_t lo, int64_t hi) {
-                         conv::unfold(out + lo * rows * pixels, x + lo * s.input_pixels(), s, hi - lo, 0, pixels);
-                       });
-                     }) AT_DISPATCH_CASE_REDUCED_FLOATING([&] {
-                       const scalar_t* x = image.data_ptr<scalar_t>();
-                       conv::unfold(columns.data_ptr<scalar_t>(), x, s, s.batch * s.in_channels, 0, s.output_pixels());
-                     }) AT_DISPATCH_CASE_TYPE(Bool, [&] {
-                       const scalar_t* x = image.data_ptr<scalar_t>();
-                       conv::unfold(columns.data_ptr<scalar_t>(), x, s, s.batch * s.in_channels, 0, s.output_pixels());
-                     }));
+  dispatch<FloatingTypesAndReduced::And<bool>>(image.scalar_type(), "im2col_out_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const scalar_t* x = image.data_ptr<scalar_t>();
+    scalar_t* out = columns.data_ptr<scalar_t>();
+    const int64_t rows = s.kernel_size(), pixels = s.output_pixels();
+    parallel_for(0, s.batch * s.in_channels, grain_of(rows * pixels), [&](int64_t lo, int64_t hi) {
+      conv::unfold(out + lo * rows * pixels, x + lo * s.input_pixels(), s, hi - lo, 0, pixels);
+    });
+  });
 }
 
 template <typename T>
@@ -46,13 +41,14 @@ void fold_as_floats(T* x, const T* columns, const ConvShape& s) {
 }
 
 void col2im_kernel(const Tensor& columns, const Tensor& image, const ConvShape& s) {
-  AT_DISPATCH_SWITCH(image.scalar_type(), "col2im_out_cpu", AT_DISPATCH_CASE_FLOATING([&] {
-                       fold_images(image.data_ptr<scalar_t>(), columns.data_ptr<const scalar_t>(), s);
-                     }) AT_DISPATCH_CASE_REDUCED_FLOATING([&] {
-                       fold_as_floats(image.data_ptr<scalar_t>(), columns.data_ptr<const scalar_t>(), s);
-                     }) AT_DISPATCH_CASE_TYPE(Bool, [&] {
-                       fold_as_floats(image.data_ptr<scalar_t>(), columns.data_ptr<const scalar_t>(), s);
-                     }));
+  dispatch<FloatingTypesAndReduced::And<bool>>(image.scalar_type(), "col2im_out_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    if constexpr (std::is_floating_point_v<scalar_t>) {
+      fold_images(image.data_ptr<scalar_t>(), columns.data_ptr<const scalar_t>(), s);
+    } else {
+      fold_as_floats(image.data_ptr<scalar_t>(), columns.data_ptr<const scalar_t>(), s);
+    }
+  });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/cpu/IndexKernel.cpp, aten/src/ATen/native/cpu/ScatterGatherKernel.cpp
 #include <ATen/native/IndexKernel.h>
 
+#include <ATen/native/DispatchSize.h>
 #include <ATen/native/Fill.h>
 #include <ATen/native/cpu/Loops.h>
 
@@ -119,17 +120,6 @@ void index_impl(const TensorIterator& iter, const IndexRule& rule) {
   });
 }
 
-// Runs f with an unsigned type of the size of an element: a move depends on nothing else.
-template <typename F>
-void dispatch_size(size_t itemsize, const F& f) {
-  switch (itemsize) {
-    case 1: return f(uint8_t());
-    case 2: return f(uint16_t());
-    case 4: return f(uint32_t());
-    default: return f(uint64_t());
-  }
-}
-
 void index_kernel(const Tensor& written, const Tensor& read, const Tensor& indices, const IndexRule& rule) {
   const TensorIterator iter = make_index_iterator(written, read, indices);
   dispatch_size(written.itemsize(), [&](auto element) { index_impl<decltype(element)>(iter, rule); });
@@ -199,18 +189,19 @@ void index_put_kernel(const Tensor& written, const Tensor& read, const Tensor& i
     dispatch_size(written.itemsize(), [&](auto element) {
       using T = decltype(element);
       index_put_impl<T>(
-          iter, rule, [](T& place, T value) { place = value; },
+          iter, rule, [](T& place, const T& value) { place = value; },
           [](T* places, const T* values, int64_t n) { std::copy_n(values, n, places); });
     });
     return;
   }
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(0), "index_put", [&] {
+  dispatch<AllTypesAndBool>(iter.dtype(0), "index_put", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     auto put = [&](auto join) {
       index_put_impl<scalar_t>(
           iter, rule,
-          [join](scalar_t& place, scalar_t value) {
-            place = static_cast<scalar_t>(join(opmath_t(place), opmath_t(value)));
+          [join](scalar_t& place, const scalar_t& value) {
+            place = static_cast<scalar_t>(join(opmath_t(c10::load(&place)), opmath_t(c10::load(&value))));
           },
           [join](scalar_t* places, const scalar_t* values, int64_t n) {
             char* const to = reinterpret_cast<char*>(places);
@@ -236,8 +227,10 @@ void index_put_kernel(const Tensor& written, const Tensor& read, const Tensor& i
 
 void masked_fill_kernel(TensorIterator& iter, const Scalar& value_scalar) {
   uint64_t bits = 0;
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "masked_fill", [&] {
+  dispatch<AllTypesAndBool>(iter.dtype(), "masked_fill", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const auto value = value_scalar.to<scalar_t>();
+    static_assert(sizeof(value) <= sizeof(bits));
     std::memcpy(&bits, &value, sizeof(value)); // little endian: the value is in the lower bytes
   });
   dispatch_size(c10::elementSize(iter.dtype()), [&](auto element) {
@@ -248,22 +241,28 @@ void masked_fill_kernel(TensorIterator& iter, const Scalar& value_scalar) {
   });
 }
 
-// Writes every element to the next place of out, but moves on to the place after only if the mask is true. The loop has
-// no branch that could be mispredicted.
+// Copies the elements of self whose mask is true to out, which has room for `count`, the number of these elements. Each
+// element is written to the next place of out, but the loop moves on to the place after that one only if the mask is
+// true, so that the loop has no branch that could be mispredicted.
 template <typename T>
 void compact(const T* self, const bool* mask, T* out, int64_t count) {
   for (int64_t i = 0, found = 0; found < count; i++) {
     out[found] = self[i];
-    found += mask[i];
+    found += c10::load(mask + i);
   }
+}
+
+int64_t count_true(const bool* mask, int64_t n) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    count += c10::load(mask + i);
+  }
+  return count;
 }
 
 Tensor masked_select_kernel(const Tensor& self, const Tensor& mask) {
   const bool* chosen = mask.data_ptr<bool>();
-  int64_t count = 0;
-  for (int64_t i = 0; i < mask.numel(); i++) {
-    count += chosen[i];
-  }
+  const int64_t count = count_true(chosen, mask.numel());
   const Tensor result = detail::empty_generic(count, self.scalar_type(), self.device());
   dispatch_size(self.itemsize(), [&](auto element) {
     using T = decltype(element);
@@ -274,14 +273,14 @@ Tensor masked_select_kernel(const Tensor& self, const Tensor& mask) {
 
 void masked_scatter_kernel(const Tensor& out, const Tensor& mask, const Tensor& source) {
   const bool* chosen = mask.data_ptr<bool>();
-  const int64_t count = std::count(chosen, chosen + mask.numel(), true);
+  const int64_t count = count_true(chosen, mask.numel());
   TORCH_CHECK(count <= source.numel(), "Number of elements of source < number of ones in mask");
   dispatch_size(out.itemsize(), [&](auto element) {
     using T = decltype(element);
     T* to = static_cast<T*>(out.data_ptr());
     const T* from = static_cast<const T*>(source.data_ptr());
     for (int64_t i = 0; i < mask.numel(); i++) {
-      if (chosen[i]) {
+      if (c10::load(chosen + i)) {
         to[i] = *from++;
       }
     }
@@ -289,8 +288,8 @@ void masked_scatter_kernel(const Tensor& out, const Tensor& mask, const Tensor& 
 }
 
 template <typename scalar_t>
-bool is_nonzero(scalar_t value) {
-  return static_cast<opmath_type<scalar_t>>(value) != opmath_type<scalar_t>(0);
+bool is_nonzero(const scalar_t& element) {
+  return static_cast<opmath_type<scalar_t>>(c10::load(&element)) != opmath_type<scalar_t>(0);
 }
 
 // Walks row by row, because within a row only the last coordinate changes.
@@ -321,7 +320,10 @@ Tensor nonzero_impl(const Tensor& self) {
 
 Tensor nonzero_kernel(const Tensor& self) {
   Tensor result;
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "nonzero", [&] { result = nonzero_impl<scalar_t>(self); });
+  dispatch<AllTypesAndBool>(self.scalar_type(), "nonzero", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    result = nonzero_impl<scalar_t>(self);
+  });
   return result;
 }
 

@@ -21,7 +21,8 @@ struct Rows {
 
 void lstm_cell_kernel(const Tensor& hy, const Tensor& cy, const Tensor& workspace, const Tensor& input_gates,
                       const Tensor& hidden_gates, const Tensor& cx) {
-  AT_DISPATCH_FLOATING_TYPES(cx.scalar_type(), "_thnn_fused_lstm_cell_cpu", [&] {
+  dispatch<FloatingTypes>(cx.scalar_type(), "_thnn_fused_lstm_cell_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Rows<scalar_t> h(hy), c(cy), w(workspace), x(input_gates), r(hidden_gates), last(cx);
     const int64_t B = cx.sizes()[0], H = cx.sizes()[1];
     for_each_sequence(B, H, [&](int64_t b) { lstm_cell_row(h[b], c[b], w[b], x[b], r[b], last[b], H); });
@@ -30,7 +31,8 @@ void lstm_cell_kernel(const Tensor& hy, const Tensor& cy, const Tensor& workspac
 
 void lstm_cell_backward_kernel(const Tensor& grad_gates, const Tensor& grad_cx, const Tensor& grad_hy,
                                const Tensor& grad_cy, const Tensor& cx, const Tensor& cy, const Tensor& workspace) {
-  AT_DISPATCH_FLOATING_TYPES(cx.scalar_type(), "_thnn_fused_lstm_cell_backward_cpu", [&] {
+  dispatch<FloatingTypes>(cx.scalar_type(), "_thnn_fused_lstm_cell_backward_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const Rows<scalar_t> gates(grad_gates), last(grad_cx), gh(grad_hy), gc(grad_cy), x(cx), y(cy), w(workspace);
     const int64_t B = cx.sizes()[0], H = cx.sizes()[1];
     for_each_sequence(B, H,

@@ -26,7 +26,8 @@ struct Order {
 void lstm_layer_kernel(const Tensor& hidden, const Tensor& cells, const Tensor& gates, const Tensor& input,
                        const Tensor& w_ih, const Tensor& bias, const Tensor& w_hh, const Tensor& hx, const Tensor& cx,
                        bool reverse) {
-  AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "mkldnn_rnn_layer_cpu", [&] {
+  dispatch<FloatingTypes>(input.scalar_type(), "mkldnn_rnn_layer_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const int64_t T = input.sizes()[0], B = input.sizes()[1], I = input.sizes()[2], H = hx.sizes()[1], G = 4 * H;
     const Order order{T, reverse};
     scalar_t *all_h = hidden.data_ptr<scalar_t>(), *all_c = cells.data_ptr<scalar_t>();
@@ -54,7 +55,8 @@ void lstm_layer_kernel(const Tensor& hidden, const Tensor& cells, const Tensor& 
 void lstm_layer_backward_kernel(const Tensor& grad_gates, const Tensor& grad_h, const Tensor& grad_c,
                                 const Tensor& grad_hidden, const Tensor& cells, const Tensor& gates, const Tensor& w_hh,
                                 const Tensor& cx, bool reverse) {
-  AT_DISPATCH_FLOATING_TYPES(gates.scalar_type(), "mkldnn_rnn_layer_backward_cpu", [&] {
+  dispatch<FloatingTypes>(gates.scalar_type(), "mkldnn_rnn_layer_backward_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const int64_t T = cells.sizes()[0], B = cells.sizes()[1], H = cells.sizes()[2], G = 4 * H;
     const Order order{T, reverse};
     scalar_t *gh = grad_h.data_ptr<scalar_t>(), *gc = grad_c.data_ptr<scalar_t>();

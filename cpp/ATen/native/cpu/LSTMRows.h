@@ -1,52 +1,33 @@
 // Mirrors: aten/src/ATen/native/cuda/RNN.cu (lstm_cell_forward, lstm_cell_backward)
 //
 // The arithmetic of a fused LSTM cell on one sequence of the batch: four gates of H numbers each lead from the cell
-// state cx, H numbers, to the next states cy and hy. The naive rung comes first, then the fast one, whose functions
-// VectorMath.h has, so that the compiler makes vector instructions of the loop.
+// state cx, H numbers, to the next states cy and hy. The naive rung comes first, with the formulas of
+// LSTMCellFunctors.h; then the fast one, whose functions VectorMath.h has, so that the compiler makes vector
+// instructions of the loop.
 #pragma once
 
 #include <ATen/Parallel.h>
+#include <ATen/cpu/vec/VectorMath.h>
+#include <ATen/native/LSTMCellFunctors.h>
 #include <ATen/native/cpu/Loops.h>
-#include <ATen/native/cpu/VectorMath.h>
 
 #include <algorithm>
 #include <cmath>
 
 namespace reftorch::at::native {
 
-// i, f, g, o = input_gates + hidden_gates, which stand one after the other; workspace may be the memory of input_gates
-// cy = sigmoid(f) cx + sigmoid(i) tanh(g)
-// hy = sigmoid(o) tanh(cy)
-// workspace: the four gates after sigmoid and tanh
 template <typename T>
 void lstm_cell_naive(T* hy, T* cy, T* workspace, const T* input_gates, const T* hidden_gates, const T* cx, int64_t H) {
-  const auto sigmoid = [](T x) { return T(1) / (T(1) + std::exp(-x)); };
   for (int64_t j = 0; j < H; j++) {
-    T gates[4];
-    for (int64_t k = 0; k < 4; k++) {
-      const T sum = input_gates[k * H + j] + hidden_gates[k * H + j];
-      gates[k] = k == 2 ? std::tanh(sum) : sigmoid(sum);
-      workspace[k * H + j] = gates[k];
-    }
-    cy[j] = gates[1] * cx[j] + gates[0] * gates[2];
-    hy[j] = gates[3] * std::tanh(cy[j]);
+    lstm_cell_element(hy + j, cy + j, workspace + j, input_gates + j, hidden_gates + j, cx + j, H);
   }
 }
 
-// With s = sigmoid(x) and t = tanh(x): s' = s (1 - s) and t' = 1 - t^2. The state cy is read twice, by hy and by the
-// next step, so its gradient is a sum.
 template <typename T>
 void lstm_cell_backward_naive(T* grad_gates, T* grad_cx, const T* grad_hy, const T* grad_cy, const T* cx, const T* cy,
                               const T* workspace, int64_t H) {
   for (int64_t j = 0; j < H; j++) {
-    const T i = workspace[j], f = workspace[H + j], g = workspace[2 * H + j], o = workspace[3 * H + j];
-    const T t = std::tanh(cy[j]);
-    const T grad_c = grad_cy[j] + grad_hy[j] * o * (1 - t * t);
-    grad_gates[j] = grad_c * g * i * (1 - i);
-    grad_gates[H + j] = grad_c * cx[j] * f * (1 - f);
-    grad_gates[2 * H + j] = grad_c * i * (1 - g * g);
-    grad_gates[3 * H + j] = grad_hy[j] * t * o * (1 - o);
-    grad_cx[j] = grad_c * f;
+    lstm_cell_backward_element(grad_gates + j, grad_cx + j, grad_hy + j, grad_cy + j, cx + j, cy + j, workspace + j, H);
   }
 }
 

@@ -17,7 +17,8 @@ namespace {
 void addmm_kernel(const Tensor& result, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
                   const Scalar& alpha) {
   const MatrixLayout a = matrix_layout(mat1), b = matrix_layout(mat2), c = row_major_layout(result);
-  AT_DISPATCH_ALL_NUMBERS(result.scalar_type(), "addmm_impl_cpu_", [&] {
+  dispatch<AllNumbers>(result.scalar_type(), "addmm_impl_cpu_", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     cpublas::gemm<scalar_t>(a.trans, b.trans, mat1.sizes()[0], mat2.sizes()[1], mat1.sizes()[1], alpha.to<opmath_t>(),
                             a.tensor.data_ptr<scalar_t>(), a.ld, b.tensor.data_ptr<scalar_t>(), b.ld,
@@ -34,7 +35,8 @@ void baddbmm_kernel(const char* name, const Tensor& result, const Tensor& batch1
   const Tensor c = result.contiguous();
   const MatrixLayout a = matrix_layout(batch1), b = matrix_layout(batch2);
   const int64_t batches = c.sizes()[0], m = c.sizes()[1], n = c.sizes()[2], k = batch1.sizes()[2];
-  AT_DISPATCH_ALL_NUMBERS(batch1.scalar_type(), name, [&] {
+  dispatch<AllNumbers>(batch1.scalar_type(), name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const int64_t grain = std::max<int64_t>((int64_t(1) << 20) / std::max<int64_t>(m * n * k, 1), 1);
     at::parallel_for(0, batches, grain, [&](int64_t begin, int64_t end) {
@@ -54,7 +56,8 @@ void baddbmm_kernel(const char* name, const Tensor& result, const Tensor& batch1
 
 void addmv_kernel(const Tensor& out, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
   const MatrixLayout a = matrix_layout(mat);
-  AT_DISPATCH_ALL_NUMBERS(mat.scalar_type(), "addmv_impl_cpu", [&] {
+  dispatch<AllNumbers>(mat.scalar_type(), "addmv_impl_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     cpublas::gemv<scalar_t>(a.trans, mat.sizes()[0], mat.sizes()[1], alpha.to<opmath_t>(),
                             a.tensor.data_ptr<scalar_t>(), a.ld, vec.data_ptr<scalar_t>(), vec.strides()[0],
@@ -63,7 +66,8 @@ void addmv_kernel(const Tensor& out, const Tensor& mat, const Tensor& vec, const
 }
 
 void dot_kernel(const Tensor& result, const Tensor& x, const Tensor& y) {
-  AT_DISPATCH_ALL_NUMBERS(x.scalar_type(), "dot", [&] {
+  dispatch<AllNumbers>(x.scalar_type(), "dot", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     *result.data_ptr<scalar_t>() = cpublas::dot<scalar_t>(x.numel(), x.data_ptr<scalar_t>(), x.strides()[0],
                                                           y.data_ptr<scalar_t>(), y.strides()[0]);
   });

@@ -3,7 +3,9 @@
 // cpu_kernel(iter, op) applies `op` to every element: `op` maps one element of each input to one element of the output,
 // and this file makes the loops around it. cpu_kernel<scalar_t>(iter, op) is for elements of type scalar_t; `op` then
 // computes in opmath_type<scalar_t>, which is float for the 16-bit floats.
-// Left out: hand-written vector types (Vectorized<T>). The compiler vectorizes the flat loop, once per instruction set.
+// cpu_elementwise<Functor>(iter, name, ...) chooses scalar_t by the dtype and runs an element function that both
+// devices share (native/*Functors.h). Left out: hand-written vector types (Vectorized<T>). The compiler vectorizes the
+// flat loop, once per instruction set.
 //
 // The ladder, slowest and plainest rung first:
 //   basic_loop      any strides, one element at a time. Also used for a few long columns, instead of many short rows.
@@ -19,6 +21,7 @@
 #include <ATen/TensorIterator.h>
 #include <ATen/detail/FunctionTraits.h>
 #include <ATen/native/cpu/VectorConvert.h>
+#include <c10/util/Load.h>
 
 #include <algorithm>
 #include <tuple>
@@ -52,7 +55,7 @@ inline void basic_loop(char* const* data, const int64_t* strides, int64_t n, con
   using stored_result = stored_type<scalar_t, typename traits::result_type>;
   for (int64_t i = 0; i < n; i++) {
     *reinterpret_cast<stored_result*>(data[0] + i * strides[0]) =
-        op(*reinterpret_cast<const stored_type<scalar_t, arg_type<traits, I>>*>(data[I + 1] + i * strides[I + 1])...);
+        op(c10::load<stored_type<scalar_t, arg_type<traits, I>>>(data[I + 1] + i * strides[I + 1])...);
   }
 }
 
@@ -65,19 +68,19 @@ TARGET_CLONES static void vectorized_loop(R* out, int64_t n, F op) {
 template <typename R, typename A, typename F>
 TARGET_CLONES static void vectorized_loop(R* out, const A* a, int64_t n, F op) {
   for (int64_t i = 0; i < n; i++) {
-    out[i] = op(a[i]);
+    out[i] = op(c10::load(a + i));
   }
 }
 template <typename R, typename A, typename B, typename F>
 TARGET_CLONES static void vectorized_loop(R* out, const A* a, const B* b, int64_t n, F op) {
   for (int64_t i = 0; i < n; i++) {
-    out[i] = op(a[i], b[i]);
+    out[i] = op(c10::load(a + i), c10::load(b + i));
   }
 }
 template <typename R, typename A, typename B, typename C, typename F>
 TARGET_CLONES static void vectorized_loop(R* out, const A* a, const B* b, const C* c, int64_t n, F op) {
   for (int64_t i = 0; i < n; i++) {
-    out[i] = op(a[i], b[i], c[i]);
+    out[i] = op(c10::load(a + i), c10::load(b + i), c10::load(c + i));
   }
 }
 
@@ -96,7 +99,7 @@ TARGET_CLONES static void fill_block(T* values, T number, int64_t n) {
 template <typename T>
 TARGET_CLONES static void repeat_each(T* values, const char* numbers, int64_t step, int64_t count, int64_t n) {
   for (int64_t r = 0; r < count; r++) {
-    const T number = *reinterpret_cast<const T*>(numbers + r * step);
+    const T number = c10::load<T>(numbers + r * step);
     for (int64_t i = 0; i < n; i++) {
       values[r * n + i] = number;
     }
@@ -120,11 +123,11 @@ struct BlockBuffer {
     }
     if (stride == 0) {
       if (begin == 0) {
-        fill_block(values, flat(*reinterpret_cast<const stored*>(data)), width);
+        fill_block(values, flat(c10::load<stored>(data)), width);
       }
     } else if constexpr (is_flat<scalar_t, T>) {
       for (int64_t i = 0; i < width; i++) {
-        values[i] = *reinterpret_cast<const flat*>(first + i * stride);
+        values[i] = c10::load<flat>(first + i * stride);
       }
     } else {
       convert(reinterpret_cast<const stored*>(first), stride, values, width);
@@ -275,4 +278,18 @@ void cpu_kernel(TensorIterator& iter, const F& op) {
   });
 }
 
+// Runs Functor<scalar_t>(params...) on every element, for the dtypes that the functor names.
+template <template <typename> class Functor, typename... Params>
+void cpu_elementwise(TensorIterator& iter, const char* name, const Params&... params) {
+  dispatch<typename Functor<float>::dtypes>(element_dtype<Functor>(iter), name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    cpu_kernel<scalar_t>(iter, Functor<scalar_t>(params...));
+  });
+}
+
 } // namespace reftorch::at::native
+
+// The row of the CPU for an op that is one element function: defines the function `kernel` and registers it at `stub`.
+// An error about the dtype says `name`, as PyTorch's does.
+#define REGISTER_CPU_ELEMENTWISE(stub, kernel, Functor, name) \
+  REGISTER_DEVICE_ELEMENTWISE(stub, CPU, kernel, cpu_elementwise<Functor>, name)

@@ -1,10 +1,12 @@
 // Mirrors: aten/src/ATen/native/LossMultiMargin.cpp, aten/src/ATen/native/LossMultiLabelMargin.cpp (their loops)
 //
-// Plain loops over the examples, one after the other. Forward and backward of a loss stand next to each other.
+// Plain loops over the examples, one after the other. The loss of an example is in LossMultiMarginFunctors.h. The
+// forward of each loss is followed by its backward.
 #include <ATen/Dispatch.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/native/Loss.h>
 #include <ATen/native/LossMultiMargin.h>
+#include <ATen/native/LossMultiMarginFunctors.h>
 
 #include <algorithm>
 
@@ -32,17 +34,16 @@ void write_losses(const Tensor& output, int64_t N, int64_t reduction, const Loss
   *out = static_cast<scalar_t>(reduction == Reduction::Mean ? sum / static_cast<double>(N) : sum);
 }
 
-// Multiplies each row of grad_input (N, C) by its gradient: one number for all rows, or one for each row.
+// The share of a class in the loss.
 template <typename scalar_t>
-void scale_margin_rows(const Tensor& grad_input, const Tensor& grad_output, int64_t N, int64_t C) {
-  scalar_t* dx = grad_input.data_ptr<scalar_t>();
-  const scalar_t* grad = grad_output.data_ptr<scalar_t>();
-  const int64_t step = grad_output.numel() == 1 ? 0 : 1;
-  for (int64_t n = 0; n < N; n++) {
-    for (int64_t c = 0; c < C; c++) {
-      dx[n * C + c] *= grad[n * step];
-    }
-  }
+scalar_t share_of(int64_t N, int64_t C, int64_t reduction) {
+  return static_cast<scalar_t>(1. / static_cast<double>(reduction == Reduction::Mean ? N * C : C));
+}
+
+// The gradient of the loss of example n: one number for all examples, or one for each.
+template <typename scalar_t>
+scalar_t gradient_of(const Tensor& grad_output, int64_t n) {
+  return grad_output.data_ptr<scalar_t>()[grad_output.numel() == 1 ? 0 : n];
 }
 
 int64_t checked_margin_class(int64_t target, int64_t C) {
@@ -57,21 +58,12 @@ void multi_margin_loss_kernel(const Tensor& output, const Tensor& input, const T
                               int64_t p, double margin_, int64_t reduction) {
   const int64_t C = classes_of(input), N = input.numel() / C;
   const int64_t* classes = target.data_ptr<int64_t>();
-  AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "multi_margin_loss_cpu_kernel", [&] {
-    const scalar_t* w = weight.defined() ? weight.data_ptr<scalar_t>() : nullptr;
-    const scalar_t margin = static_cast<scalar_t>(margin_);
+  dispatch<FloatingTypes>(input.scalar_type(), "multi_margin_loss_cpu_kernel", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const margin::Options<scalar_t> options{C, p, static_cast<scalar_t>(margin_),
+                                            weight.defined() ? weight.data_ptr<scalar_t>() : nullptr};
     write_losses<scalar_t>(output, N, reduction, [&](int64_t n) {
-      const scalar_t* x = input.data_ptr<scalar_t>() + n * C;
-      const int64_t y = checked_margin_class(classes[n], C);
-      scalar_t sum = 0;
-      for (int64_t c = 0; c < C; c++) {
-        const scalar_t short_of = margin - x[y] + x[c];
-        if (c != y && short_of > 0) {
-          const scalar_t loss = p == 1 ? short_of : short_of * short_of;
-          sum += w != nullptr ? loss * w[y] : loss;
-        }
-      }
-      return static_cast<double>(sum / static_cast<scalar_t>(C));
+      return margin::loss(input.data_ptr<scalar_t>() + n * C, checked_margin_class(classes[n], C), options);
     });
   });
 }
@@ -82,28 +74,15 @@ void multi_margin_loss_backward_kernel(const Tensor& grad_input, const Tensor& g
                                        int64_t reduction) {
   const int64_t C = classes_of(input), N = input.numel() / C;
   const int64_t* classes = target.data_ptr<int64_t>();
-  AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "multi_margin_loss_backward_cpu_kernel", [&] {
-    const scalar_t* w = weight.defined() ? weight.data_ptr<scalar_t>() : nullptr;
-    const scalar_t margin = static_cast<scalar_t>(margin_);
-    const scalar_t share = static_cast<scalar_t>(1. / static_cast<double>(reduction == Reduction::Mean ? N * C : C));
+  dispatch<FloatingTypes>(input.scalar_type(), "multi_margin_loss_backward_cpu_kernel", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const margin::Options<scalar_t> options{C, p, static_cast<scalar_t>(margin_),
+                                            weight.defined() ? weight.data_ptr<scalar_t>() : nullptr};
     for (int64_t n = 0; n < N; n++) {
-      const scalar_t* x = input.data_ptr<scalar_t>() + n * C;
-      scalar_t* dx = grad_input.data_ptr<scalar_t>() + n * C;
-      const int64_t y = checked_margin_class(classes[n], C);
-      scalar_t of_right = 0; // the right class loses what the wrong classes gain
-      for (int64_t c = 0; c < C; c++) {
-        const scalar_t short_of = margin - x[y] + x[c];
-        scalar_t slope = 0;
-        if (c != y && short_of > 0) {
-          slope = p == 1 ? share : 2 * share * short_of;
-          slope = w != nullptr ? slope * w[y] : slope;
-        }
-        dx[c] = slope;
-        of_right -= slope;
-      }
-      dx[y] = of_right;
+      margin::loss_backward(grad_input.data_ptr<scalar_t>() + n * C, input.data_ptr<scalar_t>() + n * C,
+                            checked_margin_class(classes[n], C), share_of<scalar_t>(N, C, reduction),
+                            gradient_of<scalar_t>(grad_output, n), options);
     }
-    scale_margin_rows<scalar_t>(grad_input, grad_output, N, C);
   });
 }
 
@@ -118,35 +97,16 @@ void check_margin_labels(const Tensor& target, int64_t C, int argument) {
   TORCH_CHECK(fit, "argument #", argument, " 'target' is out of range");
 }
 
-// The number of labels before the first -1, which ends the list of an example. labels: (C)
-int64_t count_labels(const int64_t* labels, int64_t C) {
-  return std::find_if(labels, labels + C, [](int64_t label) { return label < 0; }) - labels;
-}
-
 // input, target, is_target: (N, C); output: (N) or ()
 void multilabel_margin_loss_kernel(const Tensor& output, const Tensor& is_target, const Tensor& input,
                                    const Tensor& target, int64_t reduction) {
   const int64_t C = classes_of(input), N = input.numel() / C;
   check_margin_labels(target, C, 2);
-  AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "multilabel_margin_loss_forward_out_frame", [&] {
+  dispatch<FloatingTypes>(input.scalar_type(), "multilabel_margin_loss_forward_out_frame", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     write_losses<scalar_t>(output, N, reduction, [&](int64_t n) {
-      const scalar_t* x = input.data_ptr<scalar_t>() + n * C;
-      const int64_t* labels = target.data_ptr<int64_t>() + n * C;
-      scalar_t* is_right = is_target.data_ptr<scalar_t>() + n * C;
-      const int64_t count = count_labels(labels, C);
-      for (int64_t k = 0; k < count; k++) {
-        is_right[labels[k]] = 1;
-      }
-      double sum = 0;
-      for (int64_t k = 0; k < count; k++) {
-        for (int64_t c = 0; c < C; c++) {
-          if (is_right[c] == 0) {
-            const scalar_t short_of = scalar_t(1) - x[labels[k]] + x[c];
-            sum += short_of > 0 ? short_of : scalar_t(0);
-          }
-        }
-      }
-      return sum / static_cast<double>(C);
+      return margin::multilabel_loss(is_target.data_ptr<scalar_t>() + n * C, input.data_ptr<scalar_t>() + n * C,
+                                     target.data_ptr<int64_t>() + n * C, C);
     });
   });
 }
@@ -156,27 +116,16 @@ void multilabel_margin_loss_backward_kernel(const Tensor& grad_input, const Tens
                                             const Tensor& target, const Tensor& is_target, int64_t reduction) {
   const int64_t C = classes_of(input), N = input.numel() / C;
   check_margin_labels(target, C, 3);
-  AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "multilabel_margin_loss_backward_out_frame", [&] {
+  dispatch<FloatingTypes>(input.scalar_type(), "multilabel_margin_loss_backward_out_frame", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const scalar_t* marks = is_target.data_ptr<scalar_t>();
     const bool are_marks = std::all_of(marks, marks + is_target.numel(), [](scalar_t m) { return m >= 0 && m <= 1; });
     TORCH_CHECK(are_marks, "argument #5 'is_target' is out of range");
-    const scalar_t share = static_cast<scalar_t>(1. / static_cast<double>(reduction == Reduction::Mean ? N * C : C));
     for (int64_t n = 0; n < N; n++) {
-      const scalar_t* x = input.data_ptr<scalar_t>() + n * C;
-      const int64_t* labels = target.data_ptr<int64_t>() + n * C;
-      const scalar_t* is_right = is_target.data_ptr<scalar_t>() + n * C;
-      scalar_t* dx = grad_input.data_ptr<scalar_t>() + n * C;
-      const int64_t count = count_labels(labels, C);
-      for (int64_t k = 0; k < count; k++) {
-        for (int64_t c = 0; c < C; c++) {
-          if (is_right[c] == 0 && scalar_t(1) - x[labels[k]] + x[c] > 0) {
-            dx[labels[k]] -= share;
-            dx[c] += share;
-          }
-        }
-      }
+      margin::multilabel_loss_backward(grad_input.data_ptr<scalar_t>() + n * C, input.data_ptr<scalar_t>() + n * C,
+                                       target.data_ptr<int64_t>() + n * C, marks + n * C,
+                                       share_of<scalar_t>(N, C, reduction), gradient_of<scalar_t>(grad_output, n), C);
     }
-    scale_margin_rows<scalar_t>(grad_input, grad_output, N, C);
   });
 }
 

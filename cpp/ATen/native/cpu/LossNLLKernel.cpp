@@ -10,8 +10,8 @@
 namespace reftorch::at::native {
 namespace {
 
-// Calls f(pixel, place, weight) for the pixels whose class is not ignored: `place` is where the score of the pixel's
-// class stands in scores, (N, C), (C) or (N, C, H, W).
+// Calls f(pixel, place, weight) for each pixel whose class is not ignored. `place` is the index of the score of the
+// pixel's class in the memory of `scores`, (N, C), (C) or (N, C, H, W).
 template <typename scalar_t, typename F>
 void for_each_target(const Tensor& scores, const Tensor& target, const Tensor& weight, int64_t ignore_index,
                      const F& f) {
@@ -37,7 +37,8 @@ void for_each_target(const Tensor& scores, const Tensor& target, const Tensor& w
 void nll_loss_kernel(const Tensor& output, const Tensor& total_weight, const Tensor& input, const Tensor& target,
                      const Tensor& weight, int64_t reduction, int64_t ignore_index) {
   const char* name = target.dim() == 3 ? "nll_loss2d_forward_out_frame" : "nll_loss_out_frame";
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), name, [&] {
+  dispatch<FloatingTypesAndReduced>(input.scalar_type(), name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t* x = input.data_ptr<scalar_t>();
     scalar_t* out = output.data_ptr<scalar_t>();
@@ -67,7 +68,8 @@ void nll_loss_backward_kernel(const Tensor& grad_input, const Tensor& grad_outpu
                               const Tensor& weight, const Tensor& total_weight, int64_t reduction,
                               int64_t ignore_index) {
   const char* name = target.dim() == 3 ? "nll_loss2d_backward_out_frame" : "nll_loss_backward_out_frame";
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(grad_input.scalar_type(), name, [&] {
+  dispatch<FloatingTypesAndReduced>(grad_input.scalar_type(), name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t* grad = grad_output.data_ptr<scalar_t>();
     scalar_t* grad_in = grad_input.data_ptr<scalar_t>();

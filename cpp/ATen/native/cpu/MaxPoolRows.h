@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/cpu/MaxPoolKernel.cpp (cpu_max_pool)
 //
 // The largest element of each window and its place, for one plane of pixels, as two rungs:
-//   1. naive: window by window, and in a window element by element;
+//   1. naive: window by window, and in a window element by element (MaxPoolFunctors.h);
 //   2. rows: element by element of the window, and for each of them all windows, row by row (PoolRows.h).
 // In the first rung the CPU guesses at each comparison whether the element is a new maximum. It is often wrong, and a
 // wrong guess costs more than the comparison. The second rung selects instead of branching, so the compiler makes
@@ -9,6 +9,7 @@
 // equal elements is named. A NaN is larger than every number.
 #pragma once
 
+#include <ATen/native/MaxPoolFunctors.h>
 #include <ATen/native/cpu/Loops.h>
 #include <ATen/native/cpu/PoolRows.h>
 #include <ATen/native/cpu/Scratch.h>
@@ -19,40 +20,15 @@
 
 namespace reftorch::at::native::max_pool {
 
-template <typename T>
-constexpr T lowest_of() {
-  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
-}
-
-// The place that a window names if it sees no element: the last one that is near. A window with a gap may lie so.
-inline int64_t place_near(const PoolShape& s, int64_t depth, int64_t row, int64_t column) {
-  return (std::min(depth, s.input[0] - 1) * s.input[1] + std::min(row, s.input[1] - 1)) * s.input[2] +
-         std::min(column, s.input[2] - 1);
-}
-
 // y, places (output), x (input)
 template <typename scalar_t>
 void plane_naive(scalar_t* y, int64_t* places, const scalar_t* x, const PoolShape& s, const PoolWindows& windows) {
-  using opmath_t = opmath_type<scalar_t>;
   for (const PoolWindow& depths : windows[0]) {
     for (const PoolWindow& rows : windows[1]) {
       for (const PoolWindow& columns : windows[2]) {
-        opmath_t best = lowest_of<opmath_t>();
-        int64_t place = place_near(s, depths.begin, rows.begin, columns.begin);
-        for (int64_t d = depths.begin; d < depths.end; d += s.dilation[0]) {
-          for (int64_t h = rows.begin; h < rows.end; h += s.dilation[1]) {
-            const int64_t row = (d * s.input[1] + h) * s.input[2];
-            for (int64_t w = columns.begin; w < columns.end; w += s.dilation[2]) {
-              const opmath_t value = x[row + w];
-              if (value > best || value != value) {
-                best = value;
-                place = row + w;
-              }
-            }
-          }
-        }
-        *y++ = static_cast<scalar_t>(best);
-        *places++ = place;
+        const auto best = largest_in_window(x, s, depths, rows, columns);
+        *y++ = static_cast<scalar_t>(best.value);
+        *places++ = best.place;
       }
     }
   }

@@ -7,8 +7,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/native/cpu/MaxPoolRows.h>
 
-#include <cmath>
-
 namespace reftorch::at::native {
 namespace {
 
@@ -28,26 +26,23 @@ void max_pool_kernel(const Tensor& output, const Tensor& indices, const Tensor& 
     });
   };
   if (s.adaptive) {
-    AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), "adaptive_max_pool2d",
-                                           [&] { run(output.data_ptr<scalar_t>(), input.data_ptr<scalar_t>()); });
+    dispatch<FloatingTypesAndReduced>(input.scalar_type(), "adaptive_max_pool2d", [&](auto type) {
+      using scalar_t = typename decltype(type)::type;
+      run(output.data_ptr<scalar_t>(), input.data_ptr<scalar_t>());
+    });
   } else {
-    AT_DISPATCH_ALL_NUMBERS(input.scalar_type(), "max_pool2d",
-                            [&] { run(output.data_ptr<scalar_t>(), input.data_ptr<scalar_t>()); });
+    dispatch<AllNumbers>(input.scalar_type(), "max_pool2d", [&](auto type) {
+      using scalar_t = typename decltype(type)::type;
+      run(output.data_ptr<scalar_t>(), input.data_ptr<scalar_t>());
+    });
   }
 }
 
-// The windows along one dimension at a pseudorandom distance, whose mean is the size of the input by that of the
-// output; sample in [0, 1) chooses among such sequences.
 template <typename opmath_t>
 std::vector<PoolWindow> fractional_windows(const PoolShape& s, int d, opmath_t sample) {
   std::vector<PoolWindow> windows(static_cast<size_t>(s.output[d]));
-  const int64_t room = s.input[d] - s.kernel[d];
-  const opmath_t distance = s.output[d] > 1 ? opmath_t(room) / opmath_t(s.output[d] - 1) : opmath_t(0);
   for (int64_t o = 0; o < s.output[d]; o++) {
-    const opmath_t place = std::trunc((opmath_t(o) + sample) * distance) - std::trunc(sample * distance);
-    const bool known = place >= 0 && place <= opmath_t(room); // false for a sample that is NaN
-    const int64_t begin = o == s.output[d] - 1 ? room : known ? static_cast<int64_t>(place) : place > 0 ? room : 0;
-    windows[o] = {begin, begin + s.kernel[d], s.kernel[d]};
+    windows[o] = s.fractional_window(d, o, sample);
   }
   return windows;
 }
@@ -55,7 +50,8 @@ std::vector<PoolWindow> fractional_windows(const PoolShape& s, int d, opmath_t s
 // random_samples (planes, dims): for two dimensions of the width, then of the height; for three of depth, height, width
 void fractional_max_pool_kernel(const Tensor& output, const Tensor& indices, const Tensor& input,
                                 const Tensor& random_samples, const PoolShape& s) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), "fractional_max_pool_out_frame", [&] {
+  dispatch<FloatingTypesAndReduced>(input.scalar_type(), "fractional_max_pool_out_frame", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const int64_t dims = random_samples.sizes()[2];
     const scalar_t *x = input.data_ptr<scalar_t>(), *samples = random_samples.data_ptr<scalar_t>();
@@ -100,7 +96,8 @@ void each_at_its_place(const Tensor& to, const Tensor& from, const Tensor& indic
 
 void max_pool_backward_kernel(const Tensor& grad_input, const Tensor& grad_output, const Tensor& indices,
                               const PoolShape& s) {
-  AT_DISPATCH_ALL_NUMBERS(grad_input.scalar_type(), "max_pool2d_backward", [&] {
+  dispatch<AllNumbers>(grad_input.scalar_type(), "max_pool2d_backward", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     each_at_its_place<scalar_t>(grad_input, grad_output, indices, s, [](scalar_t& to, scalar_t from) {
       to = static_cast<scalar_t>(opmath_t(to) + opmath_t(from));
@@ -109,7 +106,8 @@ void max_pool_backward_kernel(const Tensor& grad_input, const Tensor& grad_outpu
 }
 
 void max_unpool_kernel(const Tensor& output, const Tensor& input, const Tensor& indices, const PoolShape& s) {
-  AT_DISPATCH_ALL_NUMBERS(output.scalar_type(), "max_unpool", [&] {
+  dispatch<AllNumbers>(output.scalar_type(), "max_unpool", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     each_at_its_place<scalar_t>(output, input, indices, s, [](scalar_t& to, scalar_t from) { to = from; });
   });
 }

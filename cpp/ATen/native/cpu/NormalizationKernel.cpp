@@ -12,7 +12,8 @@ namespace {
 
 // mean, variance (C), x in the layout. Two passes: the variance of large numbers would lose all digits in one.
 void batch_norm_stats_kernel(const Tensor& mean, const Tensor& variance, const Tensor& x, const ChannelLayout& l) {
-  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "batch_norm", [&] {
+  dispatch<FloatingTypes>(x.scalar_type(), "batch_norm", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const scalar_t* in = x.data_ptr<scalar_t>();
     scalar_t *means = mean.data_ptr<scalar_t>(), *variances = variance.data_ptr<scalar_t>();
     const double count = double(l.outer * l.inner);
@@ -31,7 +32,8 @@ void batch_norm_stats_kernel(const Tensor& mean, const Tensor& variance, const T
 }
 
 void batch_norm_invstd_kernel(const Tensor& invstd, const Tensor& variance, double eps) {
-  AT_DISPATCH_FLOATING_TYPES(variance.scalar_type(), "batch_norm", [&] {
+  dispatch<FloatingTypes>(variance.scalar_type(), "batch_norm", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const scalar_t* in = variance.data_ptr<scalar_t>();
     std::transform(in, in + variance.numel(), invstd.data_ptr<scalar_t>(),
                    [eps](scalar_t v) { return scalar_t(1 / std::sqrt(double(v) + eps)); });
@@ -39,11 +41,13 @@ void batch_norm_invstd_kernel(const Tensor& invstd, const Tensor& variance, doub
 }
 
 void move_towards(const Tensor& running, const Tensor& batch, double momentum, double factor) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(running.scalar_type(), "batch_norm", [&] {
+  dispatch<FloatingTypesAndReduced>(running.scalar_type(), "batch_norm", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using param_t = scalar_t;
     param_t* to = running.data_ptr<param_t>();
     const int64_t step = running.dim() == 0 ? 0 : running.strides()[running.dim() - 1];
-    AT_DISPATCH_FLOATING_TYPES(batch.scalar_type(), "batch_norm", [&] {
+    dispatch<FloatingTypes>(batch.scalar_type(), "batch_norm", [&](auto type) {
+      using scalar_t = typename decltype(type)::type;
       const scalar_t* values = batch.data_ptr<scalar_t>();
       for (int64_t c = 0; c < batch.numel(); c++) {
         const double moved = momentum * (double(values[c]) * factor) + (1 - momentum) * double(to[c * step]);
@@ -66,7 +70,8 @@ void batch_norm_update_kernel(const Tensor& running_mean, const Tensor& running_
 // y = (x - mean) invstd weight + bias = x scale + offset
 void batch_norm_transform_kernel(const Tensor& y, const Tensor& x, const Tensor& mean, const Tensor& invstd,
                                  const Tensor& weight, const Tensor& bias, const ChannelLayout& l) {
-  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "batch_norm", [&] {
+  dispatch<FloatingTypes>(x.scalar_type(), "batch_norm", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const scalar_t *means = mean.data_ptr<scalar_t>(), *invstds = invstd.data_ptr<scalar_t>();
     const scalar_t* weights = weight.defined() ? weight.data_ptr<scalar_t>() : nullptr;
     const scalar_t* biases = bias.defined() ? bias.data_ptr<scalar_t>() : nullptr;
@@ -85,7 +90,8 @@ void batch_norm_transform_kernel(const Tensor& y, const Tensor& x, const Tensor&
 void batch_norm_backward_kernel(const Tensor& dx, const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& dy,
                                 const Tensor& x, const Tensor& mean, const Tensor& invstd, const Tensor& weight,
                                 bool train, const ChannelLayout& l) {
-  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "batch_norm_backward", [&] {
+  dispatch<FloatingTypes>(x.scalar_type(), "batch_norm_backward", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const scalar_t *in = x.data_ptr<scalar_t>(), *grads = dy.data_ptr<scalar_t>();
     const scalar_t *means = mean.data_ptr<scalar_t>(), *invstds = invstd.data_ptr<scalar_t>();
     const scalar_t* weights = weight.defined() ? weight.data_ptr<scalar_t>() : nullptr;

@@ -82,7 +82,8 @@ void padding_kernel(const Tensor& output, const Tensor& input, const PaddingShap
   const int64_t outputs = elements_of(s.output, s.inner), inputs = elements_of(s.input, s.inner);
   const int64_t row_out = s.output[2] * s.inner, row_in = s.input[2] * s.inner;
   const Middle middle = middle_of(s);
-  AT_DISPATCH_ALL_NUMBERS(input.scalar_type(), s.op, [&] {
+  dispatch<AllNumbers>(input.scalar_type(), s.op.c_str(), [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     scalar_t* const y = output.data_ptr<scalar_t>();
     const scalar_t* const x = input.data_ptr<scalar_t>();
     parallel_for(0, s.outer, grain_of(outputs), [&](int64_t lo, int64_t hi) {
@@ -100,7 +101,8 @@ void padding_backward_kernel(const Tensor& grad_input, const Tensor& grad_output
   const int64_t outputs = elements_of(s.output, s.inner), inputs = elements_of(s.input, s.inner);
   const int64_t row_out = s.output[2] * s.inner, row_in = s.input[2] * s.inner;
   const Middle middle = middle_of(s);
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(grad_output.scalar_type(), s.op, [&] {
+  dispatch<FloatingTypesAndReduced>(grad_output.scalar_type(), s.op.c_str(), [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     scalar_t* const dx = grad_input.data_ptr<scalar_t>();
     const scalar_t* const dy = grad_output.data_ptr<scalar_t>();
     parallel_for(0, s.outer, grain_of(outputs), [&](int64_t lo, int64_t hi) {

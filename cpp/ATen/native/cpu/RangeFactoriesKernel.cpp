@@ -11,7 +11,8 @@
 namespace reftorch::at::native {
 namespace {
 
-// data[i] = start + step * i for i in [begin, end).
+// data[i] = start + step * i for i in [begin, end). Integers are computed without a sign, because step * i may leave
+// the range of int64 even if the sum does not.
 template <typename scalar_t, typename acc_t>
 TARGET_CLONES static void fill_range(scalar_t* data, acc_t start, acc_t step, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
@@ -20,9 +21,12 @@ TARGET_CLONES static void fill_range(scalar_t* data, acc_t start, acc_t step, in
 }
 
 void arange_kernel(const Tensor& out, const Scalar& start_scalar, const Scalar& step_scalar) {
-  AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "arange_cpu", [&] {
-    using acc_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, double>;
-    const auto start = start_scalar.to<acc_t>(), step = step_scalar.to<acc_t>();
+  dispatch<AllNumbers>(out.scalar_type(), "arange_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    using number_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, double>;
+    using acc_t = std::conditional_t<std::is_integral_v<scalar_t>, uint64_t, double>;
+    const auto start = static_cast<acc_t>(start_scalar.to<number_t>());
+    const auto step = static_cast<acc_t>(step_scalar.to<number_t>());
     scalar_t* data = out.data_ptr<scalar_t>();
     at::parallel_for(0, out.numel(), at::internal::GRAIN_SIZE,
                      [&](int64_t begin, int64_t end) { fill_range(data, start, step, begin, end); });
@@ -48,7 +52,8 @@ void linspace_impl(const Tensor& out, step_t start, step_t end, const F& element
 // The rounding is that of PyTorch's compiled kernel. float and double are rounded once (fma), so the middle of
 // linspace(-1, 1, 11) is not exactly 0; the 16-bit floats are rounded after each operation.
 void linspace_kernel(const Tensor& out, const Scalar& start, const Scalar& end) {
-  AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "linspace_cpu", [&] {
+  dispatch<AllNumbers>(out.scalar_type(), "linspace_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using step_t = std::conditional_t<std::is_integral_v<scalar_t>, double, scalar_t>;
     using opmath_t = opmath_type<step_t>;
     linspace_impl<scalar_t, step_t>(out, step_t(start.to<scalar_t>()), step_t(end.to<scalar_t>()),
@@ -64,7 +69,8 @@ void linspace_kernel(const Tensor& out, const Scalar& start, const Scalar& end) 
 }
 
 void logspace_kernel(const Tensor& out, const Scalar& start, const Scalar& end, double base_scalar) {
-  AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "logspace_cpu", [&] {
+  dispatch<AllNumbers>(out.scalar_type(), "logspace_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using step_t = std::conditional_t<std::is_integral_v<scalar_t>, double, opmath_type<scalar_t>>;
     const auto base = static_cast<step_t>(base_scalar);
     linspace_impl<scalar_t, step_t>(

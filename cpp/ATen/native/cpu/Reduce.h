@@ -37,7 +37,7 @@ template <typename in_t, typename Ops>
 typename Ops::acc_t reduce_strided(const char* data, int64_t stride, int64_t n, const Ops& ops) {
   auto acc = ops.identity();
   for (int64_t i = 0; i < n; i++) {
-    acc = ops.reduce(acc, *reinterpret_cast<const in_t*>(data + i * stride));
+    acc = ops.reduce(acc, c10::load<in_t>(data + i * stride));
   }
   return acc;
 }
@@ -51,7 +51,7 @@ typename Ops::acc_t reduce_strided_lanes(const char* data, int64_t stride, int64
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     for (int64_t l = 0; l < kLanes; l++) {
-      lanes[l] = ops.reduce(lanes[l], *reinterpret_cast<const in_t*>(data + (i + l) * stride));
+      lanes[l] = ops.reduce(lanes[l], c10::load<in_t>(data + (i + l) * stride));
     }
   }
   auto acc = reduce_strided<in_t>(data + i * stride, stride, n - i, ops);
@@ -78,7 +78,7 @@ TARGET_CLONES static typename Ops::acc_t reduce_lanes(const in_t* data, int64_t 
     for (; i + 2 * kLanes <= n;
          i += 2 * kLanes) { // one comparison for two elements, because NaN is unordered with every number
       for (int l = 0; l < kLanes; l++) {
-        const acc_t x = data[i + l], y = data[i + kLanes + l];
+        const acc_t x = c10::load(data + i + l), y = c10::load(data + i + kLanes + l);
         lanes[l] = ops.reduce_number(ops.reduce_number(lanes[l], x), y);
         nans[l] |= std::isunordered(x, y);
       }
@@ -91,11 +91,11 @@ TARGET_CLONES static typename Ops::acc_t reduce_lanes(const in_t* data, int64_t 
     i = to_the_end && i + kLanes > n ? n - kLanes : i;
     for (int l = 0; l < kLanes; l++) {
       if constexpr (Ops::nan_wins) {
-        const acc_t x = data[i + l];
+        const acc_t x = c10::load(data + i + l);
         lanes[l] = ops.reduce_number(lanes[l], x);
         nans[l] |= x != x;
       } else {
-        lanes[l] = ops.reduce(lanes[l], data[i + l]);
+        lanes[l] = ops.reduce(lanes[l], c10::load(data + i + l));
       }
     }
   }
@@ -109,7 +109,7 @@ TARGET_CLONES static typename Ops::acc_t reduce_lanes(const in_t* data, int64_t 
   }
   for (; i + kStep <= n; i += kStep) {
     for (int l = 0; l < kStep; l++) {
-      lanes[l] = ops.reduce(lanes[l], data[i + l]);
+      lanes[l] = ops.reduce(lanes[l], c10::load(data + i + l));
     }
   }
   for (int width = kStep / 2; width > 0; width /= 2) {
@@ -125,7 +125,7 @@ TARGET_CLONES static typename Ops::acc_t reduce_lanes(const in_t* data, int64_t 
     acc = nans[0] ? std::numeric_limits<acc_t>::quiet_NaN() : acc;
   }
   for (; i < n; i++) {
-    acc = ops.reduce(acc, data[i]);
+    acc = ops.reduce(acc, c10::load(data + i));
   }
   return acc;
 }
@@ -226,13 +226,14 @@ TARGET_CLONES static void reduce_rows_into(typename Ops::acc_t* acc, const char*
   for (; r + 4 <= rows; r += 4) {
     const in_t *a = row(r), *b = row(r + 1), *c = row(r + 2), *d = row(r + 3);
     for (int64_t i = 0; i < width; i++) {
-      acc[i] = ops.reduce(ops.reduce(ops.reduce(ops.reduce(acc[i], a[i]), b[i]), c[i]), d[i]);
+      const auto ab = ops.reduce(ops.reduce(acc[i], c10::load(a + i)), c10::load(b + i));
+      acc[i] = ops.reduce(ops.reduce(ab, c10::load(c + i)), c10::load(d + i));
     }
   }
   for (; r < rows; r++) {
     const in_t* a = row(r);
     for (int64_t i = 0; i < width; i++) {
-      acc[i] = ops.reduce(acc[i], a[i]);
+      acc[i] = ops.reduce(acc[i], c10::load(a + i));
     }
   }
 }

@@ -9,14 +9,16 @@ namespace reftorch::at::native {
 namespace {
 
 void max_values_kernel(TensorIterator& iter) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "max_values_cpu", [&] {
-    binary_kernel_reduce<scalar_t, scalar_t>(iter, MaxOps<scalar_t, opmath_type<scalar_t>>());
+  dispatch<AllTypesAndBool>(iter.dtype(), "max_values_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    binary_kernel_reduce<scalar_t, scalar_t>(iter, MaxOps<scalar_t, compared_type<scalar_t>>());
   });
 }
 
 void min_values_kernel(TensorIterator& iter) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "min_values_cpu", [&] {
-    binary_kernel_reduce<scalar_t, scalar_t>(iter, MinOps<scalar_t, opmath_type<scalar_t>>());
+  dispatch<AllTypesAndBool>(iter.dtype(), "min_values_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    binary_kernel_reduce<scalar_t, scalar_t>(iter, MinOps<scalar_t, compared_type<scalar_t>>());
   });
 }
 
@@ -26,7 +28,7 @@ template <typename scalar_t, typename acc_t>
 inline bool contains(const scalar_t* data, acc_t value) {
   int found = 0;
   for (int64_t j = 0; j < kSearch; j++) {
-    found |= int(acc_t(data[j]) == value);
+    found |= int(acc_t(c10::load(data + j)) == value);
   }
   return found != 0;
 }
@@ -41,7 +43,7 @@ TARGET_CLONES static int64_t first_position(const scalar_t* data, int64_t n, acc
     i += kSearch;
   }
   for (; i + 1 < n; i++) {
-    const acc_t x = data[i];
+    const acc_t x = c10::load(data + i);
     if (x == value || (nan && x != x)) {
       break;
     }
@@ -69,13 +71,13 @@ TARGET_CLONES static void extremum_columns(scalar_t* values, int64_t* indices, c
   typename Ops::acc_t best[kStrip];
   int64_t place[kStrip];
   for (int64_t c = 0; c < width; c++) {
-    best[c] = self[c];
+    best[c] = c10::load(self + c);
     place[c] = 0;
   }
   for (int64_t i = 1; i < n; i++) {
     const scalar_t* row = self + i * inner;
     for (int64_t c = 0; c < width; c++) {
-      const typename Ops::acc_t x = row[c], joined = ops.combine(best[c], x);
+      const typename Ops::acc_t x = c10::load(row + c), joined = ops.combine(best[c], x);
       const bool better = (joined != best[c]) & (best[c] == best[c]);
       best[c] = better ? x : best[c];
       place[c] = better ? i : place[c];
@@ -90,8 +92,9 @@ TARGET_CLONES static void extremum_columns(scalar_t* values, int64_t* indices, c
 template <template <typename, typename> class Ops>
 void extremum_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, DimShape shape,
                      const char* name) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), name, [&] {
-    const Ops<scalar_t, opmath_type<scalar_t>> ops;
+  dispatch<AllTypesAndBool>(self.scalar_type(), name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    const Ops<scalar_t, compared_type<scalar_t>> ops;
     scalar_t* value = values.data_ptr<scalar_t>();
     int64_t* index = indices.data_ptr<int64_t>();
     const scalar_t* data = self.data_ptr<scalar_t>();

@@ -13,7 +13,8 @@ void prod_kernel(TensorIterator& iter) {
     binary_kernel_reduce<bool, bool>(iter, AndOps());
     return;
   }
-  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "prod_cpu", [&] {
+  dispatch<AllNumbers>(iter.dtype(), "prod_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using acc_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, scalar_t>;
     binary_kernel_reduce<scalar_t, scalar_t>(iter, ProdOps<scalar_t, acc_t>());
   });
@@ -28,7 +29,8 @@ void or_kernel(TensorIterator& iter) {
 }
 
 void std_var_kernel(TensorIterator& iter, double correction, bool take_sqrt) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "std_cpu", [&] {
+  dispatch<FloatingTypesAndReduced>(iter.dtype(), "std_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     binary_kernel_reduce<scalar_t, scalar_t>(iter, WelfordOps<scalar_t>{correction, take_sqrt});
   });
 }

@@ -8,7 +8,8 @@ namespace {
 
 // The common values of p have loops of their own, without pow().
 void norm_kernel(TensorIterator& iter, double p) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "norm_cpu", [&] {
+  dispatch<FloatingTypesAndReduced>(iter.dtype(), "norm_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using acc_t = acc_type<scalar_t>;
     if (p == 0) {
       binary_kernel_reduce<scalar_t, scalar_t>(iter, NormZeroOps<scalar_t, acc_t>());

@@ -2,6 +2,7 @@
 #include <ATen/native/Scalar.h>
 
 #include <ATen/Dispatch.h>
+#include <c10/util/Load.h>
 
 namespace reftorch::at::native {
 
@@ -10,8 +11,10 @@ static Scalar local_scalar_dense_kernel(const Tensor& self) {
   if (self.scalar_type() == c10::kUInt64) {
     return Scalar(*static_cast<const uint64_t*>(data));
   }
-  return AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "_local_scalar_dense_cpu",
-                                        [&] { return Scalar(*static_cast<const scalar_t*>(data)); });
+  return dispatch<AllTypesAndBool>(self.scalar_type(), "_local_scalar_dense_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    return Scalar(c10::load<scalar_t>(data));
+  });
 }
 
 REGISTER_CPU_DISPATCH(local_scalar_dense_stub, local_scalar_dense_kernel)

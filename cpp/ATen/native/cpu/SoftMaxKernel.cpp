@@ -2,10 +2,10 @@
 //
 // The rungs: softmax_strided is the plain one, for any dimension. The others use vector instructions: softmax_rows for
 // the last dimension, softmax_short_rows for rows too short to fill a vector, softmax_columns for any other dimension.
+#include <ATen/cpu/vec/VectorMath.h>
 #include <ATen/native/SharedReduceOps.h>
 #include <ATen/native/SoftMax.h>
 #include <ATen/native/cpu/Reduce.h>
-#include <ATen/native/cpu/VectorMath.h>
 
 #include <cmath>
 
@@ -192,7 +192,8 @@ constexpr int64_t kFewColumns = 4; // so few columns do not fill vector instruct
 // output, input: (outer, n, inner)
 template <bool log>
 void vec_softmax(const Tensor& output, const Tensor& input, DimShape shape, const char* name) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), name, [&] {
+  dispatch<FloatingTypesAndReduced>(input.scalar_type(), name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     scalar_t* out = output.data_ptr<scalar_t>();
     const scalar_t* in = input.data_ptr<scalar_t>();
@@ -295,7 +296,8 @@ TARGET_CLONES static void softmax_backward_columns(scalar_t* grad_in, const scal
 template <bool log>
 void vec_softmax_backward(const Tensor& grad_input, const Tensor& grad, const Tensor& output, DimShape shape,
                           const char* name) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(output.scalar_type(), name, [&] {
+  dispatch<FloatingTypesAndReduced>(output.scalar_type(), name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     scalar_t* grad_in = grad_input.data_ptr<scalar_t>();
     const scalar_t* grad_out = grad.data_ptr<scalar_t>();
     const scalar_t* y = output.data_ptr<scalar_t>();

@@ -4,9 +4,9 @@
 // rows; sort_row_by_key sorts unsigned keys; sort_row_by_radix is for long rows and needs no comparison. Left out:
 // x86-simd-sort.
 #include <ATen/Dispatch.h>
+#include <ATen/native/NanLast.h>
 #include <ATen/native/Sorting.h>
 #include <ATen/native/cpu/DimApply.h>
-#include <ATen/native/cpu/NanLast.h>
 #include <ATen/native/cpu/Scratch.h>
 
 #include <algorithm>
@@ -200,7 +200,8 @@ void sort_row_by_radix(const RowKeys<scalar_t>& keys, int64_t* order) {
 
 void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool descending) {
   constexpr int64_t kKeysFrom = 16, kRadixFrom = 1024, kOnePassFrom = 128;
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "sorting_kernel_method_name", [&] {
+  dispatch<AllTypesAndBool>(self.scalar_type(), "sorting_kernel_method_name", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     dim_apply<3>({self, values, indices}, dim, [&](const std::array<char*, 3>& first) {
       const auto in = row_of<const scalar_t>(first[0], self, dim);
       const auto out = row_of<scalar_t>(first[1], values, dim);
@@ -232,7 +233,7 @@ void sort_kernel(const Tensor& values, const Tensor& indices, const Tensor& self
 // many elements are taken, else a partition around the k-th.
 //
 // Few of many elements: does what std::partial_sort does, without a copy of the row. The queue is a heap of the best k
-// elements, the worst of them on top; behind the heap stands the element that replaces the worst one.
+// elements, the worst of them on top; the element that replaces the worst one is stored behind the heap.
 template <typename scalar_t, typename Before>
 void select_by_heap(Row<const scalar_t> in, Row<scalar_t> out, Row<int64_t> places, const Before& before_value) {
   using Pair = std::pair<scalar_t, int64_t>;
@@ -286,7 +287,8 @@ void select_by_partition(Row<const scalar_t> in, Row<scalar_t> out, Row<int64_t>
 
 void topk_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool largest,
                  bool sorted) {
-  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "topk_cpu", [&] {
+  dispatch<AllNumbers>(self.scalar_type(), "topk_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     dim_apply<3>({self, values, indices}, dim, [&](const std::array<char*, 3>& first) {
       const auto in = row_of<const scalar_t>(first[0], self, dim);
       const auto out = row_of<scalar_t>(first[1], values, dim);

@@ -2,9 +2,9 @@
 //
 // Ops that select one element of each row: by rank (kthvalue, median), or by count (mode).
 #include <ATen/Dispatch.h>
+#include <ATen/native/NanLast.h>
 #include <ATen/native/Sorting.h>
 #include <ATen/native/cpu/DimApply.h>
-#include <ATen/native/cpu/NanLast.h>
 #include <ATen/native/cpu/Scratch.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Placed<scalar_t> with_places(Row<const scalar_t> in) {
   return row;
 }
 
-// Exchanges elements until the k-th smallest stands at position k (Hoare's quickselect, with the median of three as
+// Exchanges elements until the k-th smallest is at position k (Hoare's quickselect, with the median of three as
 // pivot). Among equal elements the result is the one that this order of exchanges brings to k, as in PyTorch.
 template <typename scalar_t>
 void quick_select(Placed<scalar_t>& row, int64_t k) {
@@ -50,7 +50,7 @@ void quick_select(Placed<scalar_t>& row, int64_t k) {
     if (after(left + 1, left)) {
       exchange(left + 1, left);
     }
-    int64_t i = left + 1, j = right; // the pivot stands at `left`
+    int64_t i = left + 1, j = right; // the pivot is at `left`
     while (true) {
       do {
         i++;
@@ -85,7 +85,8 @@ void choose_from_rows(const Tensor& values, const Tensor& indices, const Tensor&
 }
 
 void kthvalue_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, int64_t k) {
-  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "kthvalue_cpu", [&] {
+  dispatch<AllNumbers>(self.scalar_type(), "kthvalue_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     choose_from_rows<scalar_t>(values, indices, self, dim, [&](const auto& in) {
       auto row = with_places<scalar_t>(in);
       quick_select<scalar_t>(row, k - 1);
@@ -122,7 +123,8 @@ int64_t median_place(Row<const scalar_t> in, bool ignore_nan) {
 }
 
 void median_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool ignore_nan) {
-  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "median_cpu", [&] {
+  dispatch<AllNumbers>(self.scalar_type(), "median_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     choose_from_rows<scalar_t>(values, indices, self, dim,
                                [&](const auto& in) { return median_place<scalar_t>(in, ignore_nan); });
   });
@@ -151,7 +153,8 @@ int64_t mode_place(Row<const scalar_t> in) {
 }
 
 void mode_kernel(const Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "mode", [&] {
+  dispatch<AllTypesAndBool>(self.scalar_type(), "mode", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     choose_from_rows<scalar_t>(values, indices, self, dim, [](const auto& in) { return mode_place<scalar_t>(in); });
   });
 }

@@ -8,11 +8,11 @@
 namespace reftorch::at::native {
 namespace {
 
-// Sums integers of any width, without a copy in int64. A bool is read as the byte 0 or 1.
+// Sums integers of any width, without a copy in int64.
 void sum_integers(TensorIterator& iter) {
-  AT_DISPATCH_INTEGRAL_TYPES_AND_BOOL(iter.input_dtype(), "sum_cpu", [&] {
-    using in_t = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
-    binary_kernel_reduce<int64_t, in_t>(iter, SumOps<int64_t, int64_t>());
+  dispatch<IntegralTypesAndBool>(iter.input_dtype(), "sum_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    binary_kernel_reduce<int64_t, scalar_t>(iter, SumOps<int64_t, int64_t>());
   });
 }
 
@@ -24,7 +24,8 @@ void sum_kernel(TensorIterator& iter) {
   if (iter.dtype() == kLong) {
     return sum_integers(iter);
   }
-  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "sum_cpu", [&] {
+  dispatch<AllNumbers>(iter.dtype(), "sum_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     binary_kernel_reduce<scalar_t, scalar_t>(iter, SumOps<scalar_t, acc_type<scalar_t>>());
   });
 }
@@ -34,14 +35,16 @@ void nansum_kernel(TensorIterator& iter) {
   if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
     return sum_kernel(iter);
   }
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "nansum_cpu", [&] {
+  dispatch<FloatingTypesAndReduced>(iter.dtype(), "nansum_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     binary_kernel_reduce<scalar_t, scalar_t>(iter, NanSumOps<scalar_t, acc_type<scalar_t>>());
   });
 }
 
 void mean_kernel(TensorIterator& iter) {
   const int64_t count = ReducePlan(iter).num_reduced;
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "mean_cpu", [&] {
+  dispatch<FloatingTypesAndReduced>(iter.dtype(), "mean_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using acc_t = acc_type<scalar_t>;
     binary_kernel_reduce<scalar_t, scalar_t>(iter, MeanOps<scalar_t, acc_t>(static_cast<acc_t>(count)));
   });

@@ -31,7 +31,8 @@ void bincount_kernel(const Tensor& result, const Tensor& self, const Tensor& wei
 // An element outside of [min, max] is not counted; max itself belongs to the last bin. Each step is rounded to the
 // dtype of the tensor, as in PyTorch, because the rounding decides to which bin an element at an edge belongs.
 void histc_kernel(const Tensor& result, const Tensor& self, double min, double max) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(self.scalar_type(), "histogram_cpu", [&] {
+  dispatch<FloatingTypesAndReduced>(self.scalar_type(), "histogram_cpu", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t* in = self.data_ptr<scalar_t>();
     const int64_t bins = result.numel();

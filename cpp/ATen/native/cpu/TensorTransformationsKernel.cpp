@@ -1,4 +1,5 @@
 // Mirrors: aten/src/ATen/native/cpu/IndexKernel.cpp (flip_kernel)
+#include <ATen/native/DispatchSize.h>
 #include <ATen/native/TensorTransformations.h>
 #include <ATen/native/cpu/Loops.h>
 
@@ -29,17 +30,11 @@ void reverse_rows(T* out, const T* in, int64_t outer, int64_t n, int64_t inner) 
 }
 
 void flip_kernel(const Tensor& out, const Tensor& in, DimShape shape) {
-  auto reverse = [&](auto element) {
+  dispatch_size(in.itemsize(), [&](auto element) {
     using T = decltype(element);
     reverse_rows(static_cast<T*>(out.data_ptr()), static_cast<const T*>(in.data_ptr()), shape.outer, shape.n,
                  shape.inner);
-  };
-  switch (in.itemsize()) {
-    case 1: return reverse(uint8_t());
-    case 2: return reverse(uint16_t());
-    case 4: return reverse(uint32_t());
-    default: return reverse(uint64_t());
-  }
+  });
 }
 
 } // namespace

@@ -34,12 +34,15 @@ void zero_triangle(const Tensor& self, int64_t k, bool upper) {
 }
 
 void triu_tril_kernel(const Tensor& self, int64_t k, bool upper) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), upper ? "triu" : "tril",
-                                 [&] { zero_triangle<scalar_t>(self, k, upper); });
+  dispatch<AllTypesAndBool>(self.scalar_type(), upper ? "triu" : "tril", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    zero_triangle<scalar_t>(self, k, upper);
+  });
 }
 
 void trace_kernel(const Tensor& result, const Tensor& self) {
-  AT_DISPATCH_ALL_NUMBERS(self.scalar_type(), "trace", [&] {
+  dispatch<AllNumbers>(self.scalar_type(), "trace", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using result_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, scalar_t>;
     const scalar_t* data = self.data_ptr<scalar_t>();
     acc_type<scalar_t> sum = 0;

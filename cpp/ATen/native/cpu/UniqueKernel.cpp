@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/native/Unique.cpp
 #include <ATen/EmptyTensor.h>
+#include <ATen/native/NanLast.h>
 #include <ATen/native/Unique.h>
 #include <ATen/native/cpu/Loops.h>
-#include <ATen/native/cpu/NanLast.h>
 
 #include <algorithm>
 #include <numeric>
@@ -15,11 +15,13 @@ Tensor order_rows_kernel(const Tensor& self) {
   const Tensor order = detail::empty_generic(n, kLong, self.device());
   int64_t* places = order.data_ptr<int64_t>();
   std::iota(places, places + n, 0);
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "unique_dim", [&] {
+  dispatch<AllTypesAndBool>(self.scalar_type(), "unique_dim", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const scalar_t* data = self.data_ptr<scalar_t>();
     std::stable_sort(places, places + n, [&](int64_t a, int64_t b) {
-      return std::lexicographical_compare(data + a * width, data + (a + 1) * width, data + b * width,
-                                          data + (b + 1) * width, less_nan_last<scalar_t>);
+      return std::lexicographical_compare(
+          data + a * width, data + (a + 1) * width, data + b * width, data + (b + 1) * width,
+          [](const scalar_t& x, const scalar_t& y) { return less_nan_last(c10::load(&x), c10::load(&y)); });
     });
   });
   return order;
@@ -29,7 +31,7 @@ Tensor order_rows_kernel(const Tensor& self) {
 template <typename scalar_t>
 TARGET_CLONES static void differ_from_neighbour(uint8_t* out, const scalar_t* data, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
-    out[i] = opmath_type<scalar_t>(data[i]) != opmath_type<scalar_t>(data[i - 1]);
+    out[i] = opmath_type<scalar_t>(c10::load(data + i)) != opmath_type<scalar_t>(c10::load(data + i - 1));
   }
 }
 
@@ -37,7 +39,8 @@ Tensor run_starts_kernel(const Tensor& self, const Tensor& order) {
   const int64_t n = self.sizes()[0], width = self.sizes()[1];
   const Tensor starts = detail::empty_generic(n, kBool, self.device());
   const int64_t* places = order.defined() ? order.data_ptr<int64_t>() : nullptr;
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), "unique", [&] {
+  dispatch<AllTypesAndBool>(self.scalar_type(), "unique", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t* data = self.data_ptr<scalar_t>();
     bool* out = starts.data_ptr<bool>();
@@ -49,8 +52,9 @@ Tensor run_starts_kernel(const Tensor& self, const Tensor& order) {
     }
     auto row = [&](int64_t i) { return data + (places != nullptr ? places[i] : i) * width; };
     for (int64_t i = 1; i < n; i++) {
-      out[i] = !std::equal(row(i), row(i) + width, row(i - 1),
-                           [](scalar_t a, scalar_t b) { return opmath_t(a) == opmath_t(b); });
+      out[i] = !std::equal(row(i), row(i) + width, row(i - 1), [](const scalar_t& a, const scalar_t& b) {
+        return opmath_t(c10::load(&a)) == opmath_t(c10::load(&b));
+      });
     }
   });
   return starts;

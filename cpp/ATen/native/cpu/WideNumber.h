@@ -17,9 +17,10 @@ bool wide_number_kernel(TensorIterator& iter, const char* name, const Op& op) {
     return false;
   }
   const auto b = static_cast<float>(detail::number_in(iter.input(1)).toDouble());
-  AT_DISPATCH_SWITCH(iter.dtype(), name, AT_DISPATCH_CASE_REDUCED_FLOATING([&] {
-                       cpu_kernel<scalar_t>(iter, [b, op](float a, float) -> float { return op(a, b); });
-                     }));
+  dispatch<ReducedFloatingTypes>(iter.dtype(), name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    cpu_kernel<scalar_t>(iter, [b, op](float a, float) -> float { return op(a, b); });
+  });
   return true;
 }
 

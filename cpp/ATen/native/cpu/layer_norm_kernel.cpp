@@ -53,7 +53,8 @@ void backward_rows(scalar_t* dx, const scalar_t* dy, const scalar_t* x, const op
 
 void layer_norm_kernel_impl(const Tensor& output, const Tensor& mean, const Tensor& rstd, const Tensor& input,
                             const Tensor& weight, const Tensor& bias, int64_t M, int64_t N, double eps) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), "LayerNormKernelImpl", [&] {
+  dispatch<FloatingTypesAndReduced>(input.scalar_type(), "LayerNormKernelImpl", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t* x = input.data_ptr<scalar_t>();
     scalar_t* y = output.data_ptr<scalar_t>();
@@ -68,7 +69,8 @@ void layer_norm_kernel_impl(const Tensor& output, const Tensor& mean, const Tens
 void layer_norm_backward_kernel_impl(const Tensor& grad_input, const Tensor& grad_weight, const Tensor& grad_bias,
                                      const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd,
                                      const Tensor& weight, int64_t M, int64_t N) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), "LayerNormBackwardKernelImpl", [&] {
+  dispatch<FloatingTypesAndReduced>(input.scalar_type(), "LayerNormBackwardKernelImpl", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const scalar_t *dy = grad.data_ptr<scalar_t>(), *x = input.data_ptr<scalar_t>();
     const opmath_t *means = mean.data_ptr<opmath_t>(), *rstds = rstd.data_ptr<opmath_t>();

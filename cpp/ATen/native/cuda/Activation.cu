@@ -1,83 +1,60 @@
-// Mirrors: aten/src/ATen/native/cuda/ActivationThresholdKernel.cu, aten/src/ATen/native/cuda/ActivationLeakyReluKernel.cu
+// Mirrors: aten/src/ATen/native/cuda/ActivationThresholdKernel.cu, aten/src/ATen/native/cuda/ActivationLeakyReluKernel.cu and kin
 //
-// The activation functions that networks use most. Left out so far: the others of native/cpu/Activation.cpp and
-// ActivationSmooth.cpp.
+// The activation functions that are piecewise linear; the others are in ActivationSmooth.cu.
+#include <ATen/Functions.h>
 #include <ATen/native/Activation.h>
-#include <ATen/native/cuda/Loops.cuh>
+#include <ATen/native/ActivationFunctors.h>
+#include <ATen/native/cuda/KernelUtils.cuh>
 
 namespace reftorch::at::native {
 namespace {
 
-void relu_kernel_cuda(TensorIterator& iter) {
-  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "relu_cuda", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    gpu_kernel<scalar_t>(iter, [] GPU_LAMBDA(opmath_t a) -> opmath_t { return a < opmath_t(0) ? opmath_t(0) : a; });
-  });
+// noise holds random slopes. Where x is positive, the slope is 1, which is written to noise, too.
+template <typename scalar_t>
+__global__ void rrelu_with_noise_kernel(scalar_t* output, scalar_t* noise, const scalar_t* x, int64_t n) {
+  using opmath_t = opmath_type<scalar_t>;
+  CUDA_KERNEL_LOOP(i, n) {
+    const opmath_t value = x[i], slope = value <= 0 ? opmath_t(noise[i]) : opmath_t(1);
+    output[i] = static_cast<scalar_t>(value * slope);
+    noise[i] = static_cast<scalar_t>(slope);
+  }
 }
 
-void threshold_kernel_cuda(TensorIterator& iter, const Scalar& threshold_scalar, const Scalar& value_scalar) {
-  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "threshold_cuda", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    const auto threshold = threshold_scalar.to<opmath_t>();
-    const auto value = value_scalar.to<opmath_t>();
-    gpu_kernel<scalar_t>(iter, [threshold, value] GPU_LAMBDA(opmath_t self, opmath_t other) -> opmath_t {
-      return self <= threshold ? value : other;
-    });
-  });
-}
-
-void leaky_relu_kernel_cuda(TensorIterator& iter, const Scalar& negative_slope) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "leaky_relu_cuda", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    const auto slope = negative_slope.to<opmath_t>();
-    gpu_kernel<scalar_t>(iter, [slope] GPU_LAMBDA(opmath_t x) -> opmath_t { return x > opmath_t(0) ? x : x * slope; });
-  });
-}
-
-void leaky_relu_backward_kernel_cuda(TensorIterator& iter, const Scalar& negative_slope) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "leaky_relu_backward_cuda", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    const auto slope = negative_slope.to<opmath_t>();
-    gpu_kernel<scalar_t>(iter, [slope] GPU_LAMBDA(opmath_t x, opmath_t grad) -> opmath_t {
-      return x > opmath_t(0) ? grad : grad * slope;
-    });
-  });
-}
-
-void prelu_kernel_cuda(TensorIterator& iter) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "prelu_cuda", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    gpu_kernel<scalar_t>(
-        iter, [] GPU_LAMBDA(opmath_t x, opmath_t weight) -> opmath_t { return x > opmath_t(0) ? x : weight * x; });
-  });
-}
-
-void prelu_backward_self_kernel_cuda(TensorIterator& iter) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "prelu_backward_cuda", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    gpu_kernel<scalar_t>(iter, [] GPU_LAMBDA(opmath_t x, opmath_t weight, opmath_t grad) -> opmath_t {
-      return x > opmath_t(0) ? grad : weight * grad;
-    });
-  });
-}
-
-void prelu_backward_weight_kernel_cuda(TensorIterator& iter) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "prelu_backward_cuda", [&] {
-    using opmath_t = opmath_type<scalar_t>;
-    gpu_kernel<scalar_t>(iter, [] GPU_LAMBDA(opmath_t x, opmath_t grad) -> opmath_t {
-      return x > opmath_t(0) ? opmath_t(0) : x * grad;
-    });
+void rrelu_kernel_cuda(const Tensor& output, const Tensor& noise, const Tensor& self, double lower, double upper,
+                       const std::optional<Generator>& generator) {
+  dispatch<FloatingTypesAndReduced>(self.scalar_type(), "rrelu_with_noise_out_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    Tensor slopes = noise;
+    at::uniform_(slopes, lower, upper, generator);
+    launch_elements(self, self.numel(), rrelu_with_noise_kernel<scalar_t>, output.data_ptr<scalar_t>(),
+                    noise.data_ptr<scalar_t>(), self.data_ptr<scalar_t>(), self.numel());
   });
 }
 
 } // namespace
 
-REGISTER_CUDA_DISPATCH(relu_stub, relu_kernel_cuda)
-REGISTER_CUDA_DISPATCH(threshold_stub, threshold_kernel_cuda)
-REGISTER_CUDA_DISPATCH(leaky_relu_stub, leaky_relu_kernel_cuda)
-REGISTER_CUDA_DISPATCH(leaky_relu_backward_stub, leaky_relu_backward_kernel_cuda)
-REGISTER_CUDA_DISPATCH(prelu_stub, prelu_kernel_cuda)
-REGISTER_CUDA_DISPATCH(prelu_backward_self_stub, prelu_backward_self_kernel_cuda)
-REGISTER_CUDA_DISPATCH(prelu_backward_weight_stub, prelu_backward_weight_kernel_cuda)
+REGISTER_CUDA_ELEMENTWISE(relu_stub, relu_kernel_cuda, ReluFunctor, "relu_cuda")
+REGISTER_CUDA_ELEMENTWISE(threshold_stub, threshold_kernel_cuda, ThresholdFunctor, "threshold_cuda")
+REGISTER_CUDA_ELEMENTWISE(leaky_relu_stub, leaky_relu_kernel_cuda, LeakyReluFunctor, "leaky_relu_cuda")
+REGISTER_CUDA_ELEMENTWISE(leaky_relu_backward_stub, leaky_relu_backward_kernel_cuda, LeakyReluBackwardFunctor,
+                          "leaky_relu_backward_cuda")
+REGISTER_CUDA_ELEMENTWISE(prelu_stub, prelu_kernel_cuda, PreluFunctor, "prelu_cuda")
+REGISTER_CUDA_ELEMENTWISE(prelu_backward_self_stub, prelu_backward_self_kernel_cuda, PreluBackwardSelfFunctor,
+                          "prelu_backward_cuda")
+REGISTER_CUDA_ELEMENTWISE(prelu_backward_weight_stub, prelu_backward_weight_kernel_cuda, PreluBackwardWeightFunctor,
+                          "prelu_backward_cuda")
+REGISTER_CUDA_ELEMENTWISE(hardtanh_backward_stub, hardtanh_backward_kernel_cuda, HardtanhBackwardFunctor,
+                          "hardtanh_backward_cuda")
+REGISTER_CUDA_ELEMENTWISE(hardsigmoid_stub, hardsigmoid_kernel_cuda, HardsigmoidFunctor, "hardsigmoid_cuda")
+REGISTER_CUDA_ELEMENTWISE(hardsigmoid_backward_stub, hardsigmoid_backward_kernel_cuda, HardsigmoidBackwardFunctor,
+                          "hardsigmoid_backward_cuda")
+REGISTER_CUDA_ELEMENTWISE(hardswish_stub, hardswish_kernel_cuda, HardswishFunctor, "hardswish_cuda")
+REGISTER_CUDA_ELEMENTWISE(hardswish_backward_stub, hardswish_backward_kernel_cuda, HardswishBackwardFunctor,
+                          "hardswish_backward_cuda")
+REGISTER_CUDA_ELEMENTWISE(hardshrink_stub, hardshrink_kernel_cuda, HardshrinkFunctor, "hardshrink_cuda")
+REGISTER_CUDA_ELEMENTWISE(softshrink_stub, softshrink_kernel_cuda, SoftshrinkFunctor, "softshrink_cuda")
+REGISTER_CUDA_ELEMENTWISE(shrink_backward_stub, shrink_backward_kernel_cuda, ShrinkBackwardFunctor,
+                          "shrink_backward_cuda")
+REGISTER_CUDA_DISPATCH(rrelu_stub, rrelu_kernel_cuda)
 
 } // namespace reftorch::at::native

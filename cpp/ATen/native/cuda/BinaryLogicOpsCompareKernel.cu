@@ -1,44 +1,17 @@
 // Mirrors: aten/src/ATen/native/cuda/CompareKernels.cu, aten/src/ATen/native/cuda/CompareEQKernel.cu
 //
-// The six comparisons. One functor serves all of them, so that the kernel is compiled once for each dtype.
+// The six comparisons.
+#include <ATen/native/BinaryLogicOpsFunctors.h>
 #include <ATen/native/BinaryOps.h>
 #include <ATen/native/cuda/Loops.cuh>
 
 namespace reftorch::at::native {
-namespace {
 
-enum class Comparison { EQ, NE, LT, LE, GT, GE };
-
-template <typename opmath_t>
-struct CompareFunctor {
-  Comparison comparison;
-  C10_HOST_DEVICE bool operator()(opmath_t a, opmath_t b) const {
-    switch (comparison) {
-      case Comparison::EQ: return a == b;
-      case Comparison::NE: return a != b;
-      case Comparison::LT: return a < b;
-      case Comparison::LE: return a <= b;
-      case Comparison::GT: return a > b;
-      default: return a >= b;
-    }
-  }
-};
-
-// The inputs have one dtype; the output is bool.
-template <Comparison comparison>
-void comparison_kernel_cuda(TensorIterator& iter) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.input_dtype(), "compare_cuda", [&] {
-    gpu_kernel<scalar_t>(iter, CompareFunctor<opmath_type<scalar_t>>{comparison});
-  });
-}
-
-} // namespace
-
-REGISTER_CUDA_DISPATCH(eq_stub, comparison_kernel_cuda<Comparison::EQ>)
-REGISTER_CUDA_DISPATCH(ne_stub, comparison_kernel_cuda<Comparison::NE>)
-REGISTER_CUDA_DISPATCH(lt_stub, comparison_kernel_cuda<Comparison::LT>)
-REGISTER_CUDA_DISPATCH(le_stub, comparison_kernel_cuda<Comparison::LE>)
-REGISTER_CUDA_DISPATCH(gt_stub, comparison_kernel_cuda<Comparison::GT>)
-REGISTER_CUDA_DISPATCH(ge_stub, comparison_kernel_cuda<Comparison::GE>)
+REGISTER_CUDA_ELEMENTWISE(eq_stub, eq_kernel_cuda, EqFunctor, "compare_cuda")
+REGISTER_CUDA_ELEMENTWISE(ne_stub, ne_kernel_cuda, NeFunctor, "compare_cuda")
+REGISTER_CUDA_ELEMENTWISE(lt_stub, lt_kernel_cuda, LtFunctor, "compare_cuda")
+REGISTER_CUDA_ELEMENTWISE(le_stub, le_kernel_cuda, LeFunctor, "compare_cuda")
+REGISTER_CUDA_ELEMENTWISE(gt_stub, gt_kernel_cuda, GtFunctor, "compare_cuda")
+REGISTER_CUDA_ELEMENTWISE(ge_stub, ge_kernel_cuda, GeFunctor, "compare_cuda")
 
 } // namespace reftorch::at::native

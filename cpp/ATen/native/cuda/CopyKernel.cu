@@ -15,7 +15,9 @@
 #include <ATen/Functions.h>
 #include <ATen/TypePromotion.h>
 #include <ATen/native/Copy.h>
+#include <ATen/native/DispatchSize.h>
 #include <c10/core/Event.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CachingHostAllocator.h>
 #include <ATen/native/cuda/Loops.cuh>
 
@@ -40,16 +42,16 @@ C10_HOST_DEVICE To convert(From value) {
 template <typename To>
 C10_HOST_DEVICE To load_as(ScalarType dtype, const char* data) {
   switch (dtype) {
-    case ScalarType::Byte: return convert<To>(*reinterpret_cast<const uint8_t*>(data));
-    case ScalarType::Char: return convert<To>(*reinterpret_cast<const int8_t*>(data));
-    case ScalarType::Short: return convert<To>(*reinterpret_cast<const int16_t*>(data));
-    case ScalarType::Int: return convert<To>(*reinterpret_cast<const int32_t*>(data));
-    case ScalarType::Long: return convert<To>(*reinterpret_cast<const int64_t*>(data));
-    case ScalarType::Half: return convert<To>(*reinterpret_cast<const c10::Half*>(data));
-    case ScalarType::BFloat16: return convert<To>(*reinterpret_cast<const c10::BFloat16*>(data));
-    case ScalarType::Float: return convert<To>(*reinterpret_cast<const float*>(data));
-    case ScalarType::Double: return convert<To>(*reinterpret_cast<const double*>(data));
-    default: return convert<To>(*reinterpret_cast<const bool*>(data));
+    case ScalarType::Byte: return convert<To>(c10::load<uint8_t>(data));
+    case ScalarType::Char: return convert<To>(c10::load<int8_t>(data));
+    case ScalarType::Short: return convert<To>(c10::load<int16_t>(data));
+    case ScalarType::Int: return convert<To>(c10::load<int32_t>(data));
+    case ScalarType::Long: return convert<To>(c10::load<int64_t>(data));
+    case ScalarType::Half: return convert<To>(c10::load<c10::Half>(data));
+    case ScalarType::BFloat16: return convert<To>(c10::load<c10::BFloat16>(data));
+    case ScalarType::Float: return convert<To>(c10::load<float>(data));
+    case ScalarType::Double: return convert<To>(c10::load<double>(data));
+    default: return convert<To>(c10::load<bool>(data));
   }
 }
 
@@ -66,16 +68,19 @@ __global__ void convert_kernel(Operands<2> operands, int64_t n, ScalarType from)
 }
 
 template <typename word_t>
-void copy_words(TensorIterator& iter) {
-  gpu_kernel(iter, [] GPU_LAMBDA(word_t x) -> word_t { return x; });
-}
+struct CopyFunctor {
+  C10_HOST_DEVICE word_t operator()(word_t x) const {
+    return x;
+  }
+};
 
 void copy_on_one_device(TensorIterator& iter) {
   const int64_t n = iter.numel();
   const c10::cuda::CUDAGuard guard(iter.tensor(0).device().index());
   const auto stream = c10::cuda::getCurrentCUDAStream();
   if (iter.dtype() != iter.input_dtype()) {
-    AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "copy_", [&] {
+    dispatch<AllTypesAndBool>(iter.dtype(), "copy_", [&](auto type) {
+      using scalar_t = typename decltype(type)::type;
       c10::cuda::launch(convert_kernel<scalar_t>, cuda::grid_size(n, kThreads), kThreads, 0, stream, Operands<2>(iter),
                         n, iter.input_dtype());
     });
@@ -83,12 +88,7 @@ void copy_on_one_device(TensorIterator& iter) {
     C10_CUDA_CHECK(cudaMemcpyAsync(iter.data_ptr(0), iter.data_ptr(1), n * c10::elementSize(iter.dtype()),
                                    cudaMemcpyDeviceToDevice, stream));
   } else {
-    switch (c10::elementSize(iter.dtype())) {
-      case 1: return copy_words<uint8_t>(iter);
-      case 2: return copy_words<uint16_t>(iter);
-      case 4: return copy_words<uint32_t>(iter);
-      default: return copy_words<uint64_t>(iter);
-    }
+    dispatch_size(c10::elementSize(iter.dtype()), [&](auto word) { gpu_kernel(iter, CopyFunctor<decltype(word)>()); });
   }
 }
 
@@ -117,6 +117,7 @@ void copy_host(const Tensor& dst, const Tensor& src, bool non_blocking) {
     const Tensor& host = to_device ? src : dst;
     c10::cuda::CachingHostAllocator_recordEvent(host.storage().storage_impl_->data_ptr_, stream);
   } else {
+    c10::cuda::warn_or_error_on_sync();
     stream.synchronize();
   }
 }

@@ -5,14 +5,23 @@
 namespace reftorch::at::native {
 namespace {
 
+template <typename scalar_t>
+struct FillFunctor {
+  scalar_t value;
+  C10_HOST_DEVICE scalar_t operator()() const {
+    return value;
+  }
+};
+
 void fill_kernel_cuda(TensorIterator& iter, const Scalar& value_scalar) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "fill_cuda", [&] {
+  dispatch<AllTypesAndBool>(iter.dtype(), "fill_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     // As on the CPU, a number that is too large for a 16-bit float becomes infinity if the tensor has one element, and
     // raises RuntimeError if it has more.
     constexpr bool is_reduced = !std::is_same_v<scalar_t, opmath_type<scalar_t>>;
     const bool rounds = is_reduced && iter.numel() == 1;
     const auto value = rounds ? value_scalar.wrapped_to<scalar_t>() : value_scalar.to<scalar_t>();
-    gpu_kernel(iter, [value] GPU_LAMBDA() -> scalar_t { return value; });
+    gpu_kernel(iter, FillFunctor<scalar_t>{value});
   });
 }
 

@@ -10,8 +10,7 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/native/Blas.h>
 #include <ATen/native/MatrixLayout.h>
-
-#include <cublas_v2.h>
+#include <c10/cuda/CUDADevice.h>
 
 #include <limits>
 #include <mutex>
@@ -26,29 +25,20 @@ namespace {
                 "`");                                                                                                 \
   } while (0)
 
-// The handle of the current device, set to its current stream. All threads share the handle, and the stream is a part
-// of it, so a thread holds the lock until it has launched its product. The first product on a device makes the handle,
-// which is never destroyed.
+// The cuBLAS handle of the current device, set to its current stream. Holds the device's lock.
 class CurrentHandle {
  public:
-  CurrentHandle() : lock_(mutex()), handle_(handles()[c10::cuda::current_device()]) {
-    if (handle_ == nullptr) {
-      CUBLAS_CHECK(cublasCreate(&handle_));
-    }
-    CUBLAS_CHECK(cublasSetStream(handle_, c10::cuda::getCurrentCUDAStream()));
-  }
+  CurrentHandle() : CurrentHandle(c10::cuda::CUDADevice::get(c10::cuda::current_device())) {}
   operator cublasHandle_t() const {
     return handle_;
   }
 
  private:
-  static std::mutex& mutex() {
-    static std::mutex it;
-    return it;
-  }
-  static cublasHandle_t* handles() {
-    static cublasHandle_t it[64] = {};
-    return it;
+  explicit CurrentHandle(c10::cuda::CUDADevice& device) : lock_(device.mutex()), handle_(device.cublas_handle()) {
+    if (handle_ == nullptr) {
+      CUBLAS_CHECK(cublasCreate(&handle_));
+    }
+    CUBLAS_CHECK(cublasSetStream(handle_, c10::cuda::getCurrentCUDAStream()));
   }
   std::lock_guard<std::mutex> lock_;
   cublasHandle_t& handle_;
@@ -80,7 +70,8 @@ void gemm(const char* name, const Tensor& result, const Tensor& mat1, const Tens
   auto transpose = [](const MatrixLayout& l) {
     return l.trans == cpublas::TransposeType::Transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
   };
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(result.scalar_type(), name, [&] {
+  dispatch<FloatingTypesAndReduced>(result.scalar_type(), name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using opmath_t = opmath_type<scalar_t>;
     const auto alpha = alpha_number.to<opmath_t>(), beta = beta_number.to<opmath_t>();
     const auto compute = std::is_same_v<scalar_t, double> ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;

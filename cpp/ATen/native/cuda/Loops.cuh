@@ -4,19 +4,19 @@
 // `op` maps one element of each input to one element of the output, and this file makes the kernel around `op`. In
 // gpu_kernel<scalar_t>(iter, op) the elements are scalar_t, and `op` computes in opmath_type<scalar_t>. Left out:
 // several outputs, loads of four elements at a time.
+//
+// `op` is an object of a class with a name. nvcc accepts a lambda for the GPU only outside of generic lambdas, and the
+// body of dispatch is one.
 #pragma once
 
 #include <ATen/TensorIterator.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/detail/FunctionTraits.h>
 #include <c10/cuda/CUDALaunch.h>
+#include <c10/util/Load.h>
 #include <ATen/native/cuda/OffsetCalculator.cuh>
 
 #include <cstring>
-
-// Marks the lambdas that are passed to gpu_kernel. nvcc accepts such a lambda inside the lambda of AT_DISPATCH, but
-// accepts no `auto` parameters.
-#define GPU_LAMBDA __host__ __device__
 
 namespace reftorch::at::native {
 
@@ -28,6 +28,7 @@ struct Operands {
   char* data[N];
   // A 0-dim CPU tensor is passed as a number: its bytes are part of the kernel's arguments.
   uint64_t numbers[N] = {};
+  static_assert(c10::kMaxElementSize <= sizeof(uint64_t), "the bytes of a larger number would be cut");
   bool is_number[N] = {};
   bool dense = true; // all operands except numbers are dense in the same order, so the calculator is not needed
   int64_t itemsizes[N];
@@ -70,7 +71,7 @@ C10_HOST_DEVICE void apply_at(const Operands<N>& operands, const int64_t* offset
                               std::index_sequence<I...>) {
   using traits = function_traits<F>;
   *reinterpret_cast<stored_type<scalar_t, typename traits::result_type>*>(operands.data[0] + offsets[0]) =
-      op(*reinterpret_cast<const stored_type<scalar_t, arg_type<traits, I>>*>(operands.at(I + 1, offsets[I + 1]))...);
+      op(c10::load<stored_type<scalar_t, arg_type<traits, I>>>(operands.at(I + 1, offsets[I + 1]))...);
 }
 
 // A grid-stride loop, which works for any size of the grid.
@@ -82,6 +83,25 @@ __global__ void elementwise_kernel(Operands<N> operands, int64_t n, F op) {
     operands.offsets(i, offsets);
     apply_at<scalar_t>(operands, offsets, op, std::make_index_sequence<N - 1>());
   }
+}
+
+template <typename F>
+__global__ void for_each_index_kernel(int64_t n, F f) {
+  const int64_t step = int64_t(gridDim.x) * blockDim.x;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+    f(i);
+  }
+}
+
+// Calls f(0), ..., f(n - 1) on a device, each in a thread. `f` is an object of a class with a name, as `op` is.
+template <typename F>
+void gpu_for_each(c10::Device device, int64_t n, const F& f) {
+  if (n == 0) {
+    return;
+  }
+  const c10::cuda::CUDAGuard guard(device.index());
+  c10::cuda::launch(for_each_index_kernel<F>, cuda::grid_size(n, kThreads), kThreads, 0,
+                    c10::cuda::getCurrentCUDAStream(), n, f);
 }
 
 template <typename scalar_t = void, typename F>
@@ -98,4 +118,18 @@ void gpu_kernel(TensorIterator& iter, const F& op) {
                     c10::cuda::getCurrentCUDAStream(), Operands<N>(iter), n, op);
 }
 
+// Runs Functor<scalar_t>(params...) on every element, for the dtypes that the functor names.
+template <template <typename> class Functor, typename... Params>
+void gpu_elementwise(TensorIterator& iter, const char* name, const Params&... params) {
+  dispatch<typename Functor<float>::dtypes>(element_dtype<Functor>(iter), name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    gpu_kernel<scalar_t>(iter, Functor<scalar_t>(params...));
+  });
+}
+
 } // namespace reftorch::at::native
+
+// The row of the CUDA for an op that is one element function: defines the function `kernel` and registers it at `stub`.
+// An error about the dtype says `name`, as PyTorch's does.
+#define REGISTER_CUDA_ELEMENTWISE(stub, kernel, Functor, name) \
+  REGISTER_DEVICE_ELEMENTWISE(stub, CUDA, kernel, gpu_elementwise<Functor>, name)

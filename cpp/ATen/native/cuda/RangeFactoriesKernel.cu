@@ -28,27 +28,70 @@ void gpu_kernel_with_index(const Tensor& out, const F& f) {
                     c10::cuda::getCurrentCUDAStream(), out.data_ptr<scalar_t>(), out.numel(), f);
 }
 
+template <typename scalar_t>
+struct ArangeFunctor {
+  using acc_t = std::conditional_t<std::is_integral_v<scalar_t>, uint64_t, double>; // step * i may overflow int64
+  acc_t start, step;
+  C10_HOST_DEVICE scalar_t operator()(int64_t i) const {
+    return static_cast<scalar_t>(static_cast<opmath_type<scalar_t>>(start + step * static_cast<acc_t>(i)));
+  }
+};
+
 void arange_kernel_cuda(const Tensor& out, const Scalar& start_scalar, const Scalar& step_scalar) {
-  AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "arange_cuda", [&] {
-    using acc_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, double>;
-    const auto start = start_scalar.to<acc_t>(), step = step_scalar.to<acc_t>();
-    gpu_kernel_with_index<scalar_t>(out, [start, step] GPU_LAMBDA(int64_t i) -> scalar_t {
-      return static_cast<scalar_t>(static_cast<opmath_type<scalar_t>>(start + step * static_cast<acc_t>(i)));
-    });
+  dispatch<AllNumbers>(out.scalar_type(), "arange_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    using acc_t = typename ArangeFunctor<scalar_t>::acc_t;
+    using number_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, double>;
+    const auto start = static_cast<acc_t>(start_scalar.to<number_t>());
+    const auto step = static_cast<acc_t>(step_scalar.to<number_t>());
+    gpu_kernel_with_index<scalar_t>(out, ArangeFunctor<scalar_t>{start, step});
   });
 }
 
-// `out` has at least two elements. The second half counts back from `end`, so that both ends are exact.
+// The second half counts back from `end`, so that both ends are exact.
+template <typename scalar_t>
+struct LinspaceFunctor {
+  using step_t = std::conditional_t<std::is_integral_v<scalar_t>, double, opmath_type<scalar_t>>;
+  step_t start, end, step;
+  int64_t steps;
+  C10_HOST_DEVICE scalar_t operator()(int64_t i) const {
+    return static_cast<scalar_t>(i < steps / 2 ? std::fma(step, static_cast<step_t>(i), start)
+                                               : std::fma(-step, static_cast<step_t>(steps - i - 1), end));
+  }
+};
+
+// `out` has at least two elements.
 void linspace_kernel_cuda(const Tensor& out, const Scalar& start_scalar, const Scalar& end_scalar) {
-  AT_DISPATCH_ALL_NUMBERS(out.scalar_type(), "linspace_cuda", [&] {
-    using step_t = std::conditional_t<std::is_integral_v<scalar_t>, double, opmath_type<scalar_t>>;
+  dispatch<AllNumbers>(out.scalar_type(), "linspace_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    using step_t = typename LinspaceFunctor<scalar_t>::step_t;
     const step_t start = start_scalar.to<scalar_t>(), end = end_scalar.to<scalar_t>();
     const int64_t steps = out.numel();
     const step_t step = (end - start) / static_cast<step_t>(steps - 1);
-    gpu_kernel_with_index<scalar_t>(out, [start, end, steps, step] GPU_LAMBDA(int64_t i) -> scalar_t {
-      return static_cast<scalar_t>(i < steps / 2 ? std::fma(step, static_cast<step_t>(i), start)
-                                                 : std::fma(-step, static_cast<step_t>(steps - i - 1), end));
-    });
+    gpu_kernel_with_index<scalar_t>(out, LinspaceFunctor<scalar_t>{start, end, step, steps});
+  });
+}
+
+template <typename scalar_t>
+struct LogspaceFunctor {
+  using step_t = typename LinspaceFunctor<scalar_t>::step_t;
+  step_t start, end, step, base;
+  int64_t steps;
+  C10_HOST_DEVICE scalar_t operator()(int64_t i) const {
+    return static_cast<scalar_t>(std::pow(
+        base, i < steps / 2 ? start + step * static_cast<step_t>(i) : end - step * static_cast<step_t>(steps - i - 1)));
+  }
+};
+
+// `out` has at least two elements.
+void logspace_kernel_cuda(const Tensor& out, const Scalar& start_scalar, const Scalar& end_scalar, double base) {
+  dispatch<AllNumbers>(out.scalar_type(), "logspace_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    using step_t = typename LogspaceFunctor<scalar_t>::step_t;
+    const step_t start = start_scalar.to<scalar_t>(), end = end_scalar.to<scalar_t>();
+    const int64_t steps = out.numel();
+    const step_t step = (end - start) / static_cast<step_t>(steps - 1);
+    gpu_kernel_with_index<scalar_t>(out, LogspaceFunctor<scalar_t>{start, end, step, static_cast<step_t>(base), steps});
   });
 }
 
@@ -56,5 +99,6 @@ void linspace_kernel_cuda(const Tensor& out, const Scalar& start_scalar, const S
 
 REGISTER_CUDA_DISPATCH(arange_stub, arange_kernel_cuda)
 REGISTER_CUDA_DISPATCH(linspace_stub, linspace_kernel_cuda)
+REGISTER_CUDA_DISPATCH(logspace_stub, logspace_kernel_cuda)
 
 } // namespace reftorch::at::native

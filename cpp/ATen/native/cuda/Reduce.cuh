@@ -62,6 +62,30 @@ __device__ T group_reduce(T value, int group, const Combine& combine) {
   return result;
 }
 
+// group_reduce, with the result for all threads of the group.
+template <typename T, typename Combine>
+__device__ T group_all_reduce(T value, int group, const Combine& combine) {
+  if (group == 1) {
+    return value;
+  }
+  value = group_reduce(value, group, combine);
+  CUDA_DYNAMIC_SHARED(T, shared);
+  if (threadIdx.x % group == 0) {
+    shared[threadIdx.x] = value;
+  }
+  __syncthreads();
+  value = shared[threadIdx.x / group * group];
+  __syncthreads(); // the next reduction writes to the same memory
+  return value;
+}
+
+template <typename T>
+struct Sum {
+  C10_HOST_DEVICE T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
 template <typename Ops>
 struct CombineWith {
   Ops ops;
@@ -82,7 +106,7 @@ __global__ void reduce_kernel(ReduceConfig config, int group, int64_t parts, typ
     auto acc = ops.identity();
     for (int64_t i = item % parts * group + threadIdx.x % group; i < config.num_reduced; i += parts * group) {
       config.reduced.get(i, &inner);
-      acc = ops.reduce(acc, *reinterpret_cast<const in_t*>(config.in + place[1] + inner));
+      acc = ops.reduce(acc, c10::load<in_t>(config.in + place[1] + inner));
     }
     if (group > 1) {
       acc = group_reduce(acc, group, CombineWith<Ops>{ops});

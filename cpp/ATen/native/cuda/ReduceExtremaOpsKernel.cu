@@ -8,14 +8,16 @@ namespace reftorch::at::native {
 namespace {
 
 void max_values_kernel_cuda(TensorIterator& iter) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "max_values_cuda", [&] {
-    gpu_reduce_kernel<scalar_t, scalar_t>(iter, MaxOps<scalar_t, opmath_type<scalar_t>>());
+  dispatch<AllTypesAndBool>(iter.dtype(), "max_values_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    gpu_reduce_kernel<scalar_t, scalar_t>(iter, MaxOps<scalar_t, compared_type<scalar_t>>());
   });
 }
 
 void min_values_kernel_cuda(TensorIterator& iter) {
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(iter.dtype(), "min_values_cuda", [&] {
-    gpu_reduce_kernel<scalar_t, scalar_t>(iter, MinOps<scalar_t, opmath_type<scalar_t>>());
+  dispatch<AllTypesAndBool>(iter.dtype(), "min_values_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    gpu_reduce_kernel<scalar_t, scalar_t>(iter, MinOps<scalar_t, compared_type<scalar_t>>());
   });
 }
 
@@ -50,7 +52,7 @@ struct BetterOf {
 template <typename scalar_t>
 __global__ void extremum_kernel(scalar_t* values, int64_t* indices, const scalar_t* self, DimShape shape, bool largest,
                                 int group) {
-  using opmath_t = opmath_type<scalar_t>;
+  using opmath_t = compared_type<scalar_t>;
   const BetterOf<opmath_t> better{largest};
   const int64_t step = int64_t(gridDim.x) * blockDim.x / group;
   int64_t output = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / group;
@@ -58,7 +60,7 @@ __global__ void extremum_kernel(scalar_t* values, int64_t* indices, const scalar
     const scalar_t* first = self + output / shape.inner * shape.n * shape.inner + output % shape.inner;
     ValueAndPlace<opmath_t> best{opmath_t(0), -1};
     for (int64_t i = threadIdx.x % group; i < shape.n; i += group) {
-      best = better(best, {opmath_t(first[i * shape.inner]), i});
+      best = better(best, {opmath_t(c10::load(first + i * shape.inner)), i});
     }
     if (group > 1) {
       best = group_reduce(best, group, better);
@@ -75,9 +77,10 @@ void extremum(const Tensor& values, const Tensor& indices, const Tensor& self, D
   if (outputs == 0) {
     return;
   }
-  AT_DISPATCH_ALL_TYPES_AND_BOOL(self.scalar_type(), largest ? "max_cuda" : "min_cuda", [&] {
+  dispatch<AllTypesAndBool>(self.scalar_type(), largest ? "max_cuda" : "min_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     const int group = shape.n <= kFewElements ? 1 : kThreads;
-    const size_t shared_bytes = group > 1 ? kThreads * sizeof(ValueAndPlace<opmath_type<scalar_t>>) : 0;
+    const size_t shared_bytes = group > 1 ? kThreads * sizeof(ValueAndPlace<compared_type<scalar_t>>) : 0;
     const c10::cuda::CUDAGuard guard(self.device().index());
     c10::cuda::launch(extremum_kernel<scalar_t>, cuda::grid_size(outputs * group, kThreads), kThreads, shared_bytes,
                       c10::cuda::getCurrentCUDAStream(), values.data_ptr<scalar_t>(), indices.data_ptr<int64_t>(),

@@ -12,7 +12,8 @@ void prod_kernel_cuda(TensorIterator& iter) {
     gpu_reduce_kernel<bool, bool>(iter, AndOps());
     return;
   }
-  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "prod_cuda", [&] {
+  dispatch<AllNumbers>(iter.dtype(), "prod_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using acc_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, scalar_t>;
     gpu_reduce_kernel<scalar_t, scalar_t>(iter, ProdOps<scalar_t, acc_t>());
   });
@@ -27,7 +28,8 @@ void or_kernel_cuda(TensorIterator& iter) {
 }
 
 void std_var_kernel_cuda(TensorIterator& iter, double correction, bool take_sqrt) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "std_cuda", [&] {
+  dispatch<FloatingTypesAndReduced>(iter.dtype(), "std_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     gpu_reduce_kernel<scalar_t, scalar_t>(iter, WelfordOps<scalar_t>{correction, take_sqrt});
   });
 }

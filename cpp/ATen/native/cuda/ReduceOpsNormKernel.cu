@@ -7,7 +7,8 @@ namespace {
 
 // The usual values of p have their own loops, which do not call pow().
 void norm_kernel_cuda(TensorIterator& iter, double p) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "norm_cuda", [&] {
+  dispatch<FloatingTypesAndReduced>(iter.dtype(), "norm_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using acc_t = acc_type<scalar_t>;
     if (p == 0) {
       gpu_reduce_kernel<scalar_t, scalar_t>(iter, NormZeroOps<scalar_t, acc_t>());

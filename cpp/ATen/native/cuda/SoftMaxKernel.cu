@@ -19,30 +19,6 @@ struct Largest { // NaN is the largest of all
   }
 };
 
-template <typename T>
-struct Sum {
-  C10_HOST_DEVICE T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-
-// group_reduce, with the result for all threads of the group.
-template <typename T, typename Combine>
-__device__ T group_all_reduce(T value, int group, const Combine& combine) {
-  if (group == 1) {
-    return value;
-  }
-  value = group_reduce(value, group, combine);
-  CUDA_DYNAMIC_SHARED(T, shared);
-  if (threadIdx.x % group == 0) {
-    shared[threadIdx.x] = value;
-  }
-  __syncthreads();
-  value = shared[threadIdx.x / group * group];
-  __syncthreads(); // the next reduction writes to the same memory
-  return value;
-}
-
 // The slices of a tensor (outer, n, inner), which the threads of a grid take in turn, `group` threads a slice. A block
 // has as many threads as a group, or the groups have one thread, so that the threads of a group stay together.
 struct Slices {
@@ -124,7 +100,8 @@ void launch_over_slices(Kernel kernel, const Tensor& output, DimShape shape, Poi
 
 template <bool log>
 void forward(const char* name, const Tensor& output, const Tensor& input, DimShape shape) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(input.scalar_type(), name, [&] {
+  dispatch<FloatingTypesAndReduced>(input.scalar_type(), name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     launch_over_slices<scalar_t>(softmax_slices_kernel<log, scalar_t>, output, shape,
                                  static_cast<const scalar_t*>(input.data_ptr<scalar_t>()));
   });
@@ -132,7 +109,8 @@ void forward(const char* name, const Tensor& output, const Tensor& input, DimSha
 
 template <bool log>
 void backward(const char* name, const Tensor& grad_input, const Tensor& grad, const Tensor& output, DimShape shape) {
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(output.scalar_type(), name, [&] {
+  dispatch<FloatingTypesAndReduced>(output.scalar_type(), name, [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     launch_over_slices<scalar_t>(softmax_slices_backward_kernel<log, scalar_t>, grad_input, shape,
                                  static_cast<const scalar_t*>(grad.data_ptr<scalar_t>()),
                                  static_cast<const scalar_t*>(output.data_ptr<scalar_t>()));

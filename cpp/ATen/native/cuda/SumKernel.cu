@@ -13,27 +13,32 @@ void sum_kernel_cuda(TensorIterator& iter) {
     return;
   }
   if (iter.dtype() == kLong) { // reads integers of any width, so that no wider copy is needed
-    AT_DISPATCH_INTEGRAL_TYPES_AND_BOOL(iter.input_dtype(), "sum_cuda", [&] {
+    dispatch<IntegralTypesAndBool>(iter.input_dtype(), "sum_cuda", [&](auto type) {
+      using scalar_t = typename decltype(type)::type;
       gpu_reduce_kernel<int64_t, scalar_t>(iter, SumOps<int64_t, int64_t>());
     });
     return;
   }
-  AT_DISPATCH_ALL_NUMBERS(iter.dtype(), "sum_cuda",
-                          [&] { gpu_reduce_kernel<scalar_t, scalar_t>(iter, SumOps<scalar_t, acc_type<scalar_t>>()); });
+  dispatch<AllNumbers>(iter.dtype(), "sum_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
+    gpu_reduce_kernel<scalar_t, scalar_t>(iter, SumOps<scalar_t, acc_type<scalar_t>>());
+  });
 }
 
 void nansum_kernel_cuda(TensorIterator& iter) {
   if (c10::isIntegralType(iter.dtype(), /*includeBool=*/true)) {
     return sum_kernel_cuda(iter); // integers have no NaN
   }
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "nansum_cuda", [&] {
+  dispatch<FloatingTypesAndReduced>(iter.dtype(), "nansum_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     gpu_reduce_kernel<scalar_t, scalar_t>(iter, NanSumOps<scalar_t, acc_type<scalar_t>>());
   });
 }
 
 void mean_kernel_cuda(TensorIterator& iter) {
   const int64_t count = ReduceConfig(iter).num_reduced;
-  AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), "mean_cuda", [&] {
+  dispatch<FloatingTypesAndReduced>(iter.dtype(), "mean_cuda", [&](auto type) {
+    using scalar_t = typename decltype(type)::type;
     using acc_t = acc_type<scalar_t>;
     gpu_reduce_kernel<scalar_t, scalar_t>(iter, MeanOps<scalar_t, acc_t>(static_cast<acc_t>(count)));
   });

@@ -1,6 +1,7 @@
 // Mirrors: aten/src/ATen/native/cuda/Shape.cu (CatArrayBatchedCopy)
 //
 // cat: each tensor fills a strip of columns of the result. Left out: one launch for several tensors.
+#include <ATen/native/DispatchSize.h>
 #include <ATen/native/TensorJoin.h>
 
 #include <ATen/native/cuda/Loops.cuh>
@@ -34,12 +35,7 @@ void cat_words(const Tensor& out, TensorList tensors, int64_t outer) {
 }
 
 void cat_serial_kernel_cuda(const Tensor& out, TensorList tensors, int64_t outer) {
-  switch (out.itemsize()) {
-    case 1: return cat_words<uint8_t>(out, tensors, outer);
-    case 2: return cat_words<uint16_t>(out, tensors, outer);
-    case 4: return cat_words<uint32_t>(out, tensors, outer);
-    default: return cat_words<uint64_t>(out, tensors, outer);
-  }
+  dispatch_size(out.itemsize(), [&](auto word) { cat_words<decltype(word)>(out, tensors, outer); });
 }
 
 } // namespace

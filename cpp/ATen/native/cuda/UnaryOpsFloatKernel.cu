@@ -3,35 +3,22 @@
 // The functions of real numbers that models use most; the others are in UnaryOpsMathKernel.cu. The iterator has
 // converted integers to floats.
 #include <ATen/native/UnaryOps.h>
+#include <ATen/native/UnaryOpsFunctors.h>
 #include <ATen/native/cuda/Loops.cuh>
-
-#include <cmath>
-
-// Computes out = formula(a) in opmath_t, which is float for the 16-bit floats.
-#define UNARY_FLOAT_KERNEL(name, formula)                                                    \
-  static void name##_kernel_cuda(TensorIterator& iter) {                                     \
-    AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), #name "_cuda", [&] {                \
-      using opmath_t = opmath_type<scalar_t>;                                                \
-      gpu_kernel<scalar_t>(iter, [] GPU_LAMBDA(opmath_t a) -> opmath_t { return formula; }); \
-    });                                                                                      \
-  }                                                                                          \
-  REGISTER_CUDA_DISPATCH(name##_stub, name##_kernel_cuda)
 
 namespace reftorch::at::native {
 
-UNARY_FLOAT_KERNEL(sqrt, std::sqrt(a))
-UNARY_FLOAT_KERNEL(rsqrt, opmath_t(1) / std::sqrt(a))
-UNARY_FLOAT_KERNEL(reciprocal, opmath_t(1) / a)
-UNARY_FLOAT_KERNEL(exp, std::exp(a))
-UNARY_FLOAT_KERNEL(expm1, std::expm1(a))
-UNARY_FLOAT_KERNEL(log, std::log(a))
-UNARY_FLOAT_KERNEL(log1p, std::log1p(a))
-UNARY_FLOAT_KERNEL(sin, std::sin(a))
-UNARY_FLOAT_KERNEL(cos, std::cos(a))
-UNARY_FLOAT_KERNEL(tan, std::tan(a))
-UNARY_FLOAT_KERNEL(tanh, std::tanh(a))
-UNARY_FLOAT_KERNEL(sigmoid, opmath_t(1) / (opmath_t(1) + std::exp(-a)))
+REGISTER_CUDA_ELEMENTWISE(sqrt_stub, sqrt_kernel_cuda, SqrtFunctor, "sqrt_cuda")
+REGISTER_CUDA_ELEMENTWISE(rsqrt_stub, rsqrt_kernel_cuda, RsqrtFunctor, "rsqrt_cuda")
+REGISTER_CUDA_ELEMENTWISE(reciprocal_stub, reciprocal_kernel_cuda, ReciprocalFunctor, "reciprocal_cuda")
+REGISTER_CUDA_ELEMENTWISE(exp_stub, exp_kernel_cuda, ExpFunctor, "exp_cuda")
+REGISTER_CUDA_ELEMENTWISE(expm1_stub, expm1_kernel_cuda, Expm1Functor, "expm1_cuda")
+REGISTER_CUDA_ELEMENTWISE(log_stub, log_kernel_cuda, LogFunctor, "log_cuda")
+REGISTER_CUDA_ELEMENTWISE(log1p_stub, log1p_kernel_cuda, Log1pFunctor, "log1p_cuda")
+REGISTER_CUDA_ELEMENTWISE(sin_stub, sin_kernel_cuda, SinFunctor, "sin_cuda")
+REGISTER_CUDA_ELEMENTWISE(cos_stub, cos_kernel_cuda, CosFunctor, "cos_cuda")
+REGISTER_CUDA_ELEMENTWISE(tan_stub, tan_kernel_cuda, TanFunctor, "tan_cuda")
+REGISTER_CUDA_ELEMENTWISE(tanh_stub, tanh_kernel_cuda, TanhFunctor, "tanh_cuda")
+REGISTER_CUDA_ELEMENTWISE(sigmoid_stub, sigmoid_kernel_cuda, SigmoidFunctor, "sigmoid_cuda")
 
 } // namespace reftorch::at::native
-
-#undef UNARY_FLOAT_KERNEL

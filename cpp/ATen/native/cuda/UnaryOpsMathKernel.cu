@@ -3,36 +3,26 @@
 // Functions of real numbers from the C library: powers and logarithms of other bases, trigonometric and hyperbolic
 // functions, erf.
 #include <ATen/native/UnaryOps.h>
+#include <ATen/native/UnaryOpsFunctors.h>
 #include <ATen/native/cuda/Loops.cuh>
-
-#include <cmath>
-
-// Computes out = formula(a) in opmath_t, which is float for the 16-bit floats.
-#define UNARY_FLOAT_KERNEL(name, formula)                                                    \
-  static void name##_kernel_cuda(TensorIterator& iter) {                                     \
-    AT_DISPATCH_FLOATING_TYPES_AND_REDUCED(iter.dtype(), #name "_cuda", [&] {                \
-      using opmath_t = opmath_type<scalar_t>;                                                \
-      gpu_kernel<scalar_t>(iter, [] GPU_LAMBDA(opmath_t a) -> opmath_t { return formula; }); \
-    });                                                                                      \
-  }                                                                                          \
-  REGISTER_CUDA_DISPATCH(name##_stub, name##_kernel_cuda)
 
 namespace reftorch::at::native {
 
-UNARY_FLOAT_KERNEL(exp2, std::exp2(a))
-UNARY_FLOAT_KERNEL(log2, std::log2(a))
-UNARY_FLOAT_KERNEL(log10, std::log10(a))
-UNARY_FLOAT_KERNEL(asin, std::asin(a))
-UNARY_FLOAT_KERNEL(acos, std::acos(a))
-UNARY_FLOAT_KERNEL(atan, std::atan(a))
-UNARY_FLOAT_KERNEL(sinh, std::sinh(a))
-UNARY_FLOAT_KERNEL(cosh, std::cosh(a))
-UNARY_FLOAT_KERNEL(asinh, std::asinh(a))
-UNARY_FLOAT_KERNEL(acosh, std::acosh(a))
-UNARY_FLOAT_KERNEL(atanh, std::atanh(a))
-UNARY_FLOAT_KERNEL(erf, std::erf(a))
-UNARY_FLOAT_KERNEL(erfc, std::erfc(a))
+REGISTER_CUDA_ELEMENTWISE(exp2_stub, exp2_kernel_cuda, Exp2Functor, "exp2_cuda")
+REGISTER_CUDA_ELEMENTWISE(log2_stub, log2_kernel_cuda, Log2Functor, "log2_cuda")
+REGISTER_CUDA_ELEMENTWISE(log10_stub, log10_kernel_cuda, Log10Functor, "log10_cuda")
+REGISTER_CUDA_ELEMENTWISE(asin_stub, asin_kernel_cuda, AsinFunctor, "asin_cuda")
+REGISTER_CUDA_ELEMENTWISE(acos_stub, acos_kernel_cuda, AcosFunctor, "acos_cuda")
+REGISTER_CUDA_ELEMENTWISE(atan_stub, atan_kernel_cuda, AtanFunctor, "atan_cuda")
+REGISTER_CUDA_ELEMENTWISE(sinh_stub, sinh_kernel_cuda, SinhFunctor, "sinh_cuda")
+REGISTER_CUDA_ELEMENTWISE(cosh_stub, cosh_kernel_cuda, CoshFunctor, "cosh_cuda")
+REGISTER_CUDA_ELEMENTWISE(asinh_stub, asinh_kernel_cuda, AsinhFunctor, "asinh_cuda")
+REGISTER_CUDA_ELEMENTWISE(acosh_stub, acosh_kernel_cuda, AcoshFunctor, "acosh_cuda")
+REGISTER_CUDA_ELEMENTWISE(atanh_stub, atanh_kernel_cuda, AtanhFunctor, "atanh_cuda")
+REGISTER_CUDA_ELEMENTWISE(erf_stub, erf_kernel_cuda, ErfFunctor, "erf_cuda")
+REGISTER_CUDA_ELEMENTWISE(erfc_stub, erfc_kernel_cuda, ErfcFunctor, "erfc_cuda")
+REGISTER_CUDA_ELEMENTWISE(angle_stub, angle_kernel_cuda, AngleFunctor, "angle_cuda")
+REGISTER_CUDA_ELEMENTWISE(deg2rad_stub, deg2rad_kernel_cuda, Deg2RadFunctor, "deg2rad_cuda")
+REGISTER_CUDA_ELEMENTWISE(rad2deg_stub, rad2deg_kernel_cuda, Rad2DegFunctor, "rad2deg_cuda")
 
 } // namespace reftorch::at::native
-
-#undef UNARY_FLOAT_KERNEL

@@ -14,8 +14,7 @@
 #undef _FORTIFY_SOURCE // its checked siglongjmp refuses to jump from one stack to another
 #include <c10/cuda/sim/runtime.h>
 
-#include <cxxabi.h>
-#include <dlfcn.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -371,22 +370,9 @@ bool Block::complete_warp_op(unsigned warp) {
   return current_goes_on;
 }
 
-static std::string kernel_name(const void* function) {
-  Dl_info info{};
-  if (dladdr(function, &info) == 0 || info.dli_sname == nullptr) {
-    char text[32];
-    std::snprintf(text, sizeof text, "at %p", function); // in gdb, `info symbol` finds the name
-    return text;
-  }
-  char* readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, nullptr);
-  std::string name = readable != nullptr ? readable : info.dli_sname;
-  std::free(readable);
-  return name;
-}
-
 static void report_in_kernel(const char* what) {
   std::fprintf(stderr, "cudasim: %s\n  in kernel %s, block (%u,%u,%u), thread (%u,%u,%u)\n", what,
-               kernel_name(this_block->function()).c_str(), blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x,
+               function_name(this_block->function()).c_str(), blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x,
                threadIdx.y, threadIdx.z);
 }
 
@@ -417,7 +403,10 @@ void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device) 
   };
   std::vector<std::thread> helpers;
   for (int i = 0; i < runtime().helpers && blocks > 1; i++) {
-    helpers.emplace_back(some_blocks);
+    helpers.emplace_back([&] {
+      pthread_setname_np(pthread_self(), "cuda blocks");
+      some_blocks();
+    });
   }
   some_blocks();
   for (std::thread& helper : helpers) {

@@ -6,6 +6,7 @@
 // symbols, cudaMallocManaged, and processes that share memory.
 #pragma once
 
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -273,6 +274,10 @@ template <typename T>
 T atomicCAS(T* p, typename cudasim::identity<T>::type compare, typename cudasim::identity<T>::type value) {
   __atomic_compare_exchange(p, &compare, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return compare;
+}
+// A cycle of a simulated device takes a nanosecond.
+inline long long clock64() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<uint64_t>(a) * b >> 32);

@@ -4,6 +4,7 @@
 //   blocks.cpp   runs the threads of a block, as fibers of one host thread that switch at barriers
 //   memory.cpp   a range of addresses for each device, which host code cannot touch
 //   streams.cpp  a queue and a worker thread for each stream; events; the rules of the legacy default stream
+//   symbols.cpp  the names of kernels
 //   api.cpp      the functions of the CUDA runtime
 //   cublas.cpp   the one product of cuBLAS that reftorch calls
 //
@@ -65,6 +66,11 @@ void open_memory(Device& device, bool open); // pairs of calls may be nested
 void reserve_memory(Device& device, size_t bytes, bool protect);
 void install_fault_handler(struct sigaction* previous);
 
+// ---- symbols.cpp ----
+
+// Returns the name of a function with its types; "at 0x..." if no table of symbols has the name.
+std::string function_name(const void* function);
+
 // ---- streams.cpp ----
 
 using StreamPtr = std::shared_ptr<CUstream_st>;
@@ -87,6 +93,9 @@ struct Runtime {
   std::map<char*, size_t> pinned;
   bool protect, blocking;
   std::atomic<bool> forked{false};
+  bool ended = false;  // see Note [The end of the process]
+  bool paused = false; // the process forks, and workers begin no operation
+  int running = 0;     // the number of operations that workers are running
   int latency_us, helpers;
   struct sigaction previous; // the handler of SIGSEGV before ours
 };

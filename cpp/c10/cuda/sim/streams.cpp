@@ -27,6 +27,48 @@ Runtime& runtime() {
   return *it;
 }
 
+// Note [The end of the process]
+// Problem: kernels call libraries that end with the process. If a worker is inside a product of OpenBLAS while OpenBLAS
+// joins its threads, both wait without end. Trick: a function that runs before the libraries end lets every worker
+// finish the operation that it is running, and no further one. From then on, operations are dropped, and nobody waits
+// for a stream: as on a GPU, work that nobody has waited for may be lost when the process ends. A process that does not
+// run exit(), for example because of a signal, needs none of this.
+static void end_streams() {
+  Runtime& r = runtime();
+  if (r.forked) {
+    return; // this process has no workers
+  }
+  std::unique_lock<std::mutex> lock(r.mutex);
+  r.ended = true;
+  for (const auto& [handle, stream] : r.streams) {
+    stream->work.notify_all();
+  }
+  r.progress.notify_all();
+  r.progress.wait(lock, [&] { return r.running == 0; });
+}
+
+// Before a fork, OpenBLAS joins its threads too. So no worker runs an operation during a fork, and the mutex is locked,
+// so that the child finds it in order.
+static void before_fork() {
+  Runtime& r = runtime();
+  std::unique_lock<std::mutex> lock(r.mutex);
+  r.paused = true;
+  r.progress.wait(lock, [&] { return r.running == 0; });
+  lock.release();
+}
+static void after_fork_in_parent() {
+  Runtime& r = runtime();
+  r.paused = false;
+  for (const auto& [handle, stream] : r.streams) {
+    stream->work.notify_all();
+  }
+  r.mutex.unlock();
+}
+static void after_fork_in_child() {
+  runtime().forked = true; // the child has no workers
+  runtime().mutex.unlock();
+}
+
 Runtime::Runtime() {
   memory_bytes = std::strtoull(setting("REFTORCH_CUDA_SIM_MEMORY_MB", "4096").c_str(), nullptr, 10) << 20;
   protect = setting("REFTORCH_CUDA_SIM_PROTECT", "1") != "0";
@@ -46,12 +88,13 @@ Runtime::Runtime() {
   }
   if (count > 0) {
     install_fault_handler(&previous);
-    pthread_atfork(nullptr, nullptr, [] { runtime().forked = true; }); // the child has no workers
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    std::atexit(end_streams);
   }
 }
 
 bool passed(const Mark& mark) {
-  return mark.stream == nullptr || mark.stream->finished >= mark.ticket;
+  return mark.stream == nullptr || mark.stream->finished >= mark.ticket || runtime().ended;
 }
 void wait_for(const Mark& mark) {
   std::unique_lock<std::mutex> lock(runtime().mutex);
@@ -66,10 +109,11 @@ static void work(const StreamPtr& stream) {
   bool is_open = false;
   std::unique_lock<std::mutex> lock(r.mutex);
   for (;;) {
-    stream->work.wait(lock, [&] { return !stream->queue.empty() || stream->destroyed; });
-    if (stream->queue.empty()) {
+    stream->work.wait(lock, [&] { return r.ended || (!r.paused && (!stream->queue.empty() || stream->destroyed)); });
+    if (stream->queue.empty() || r.ended) {
       return;
     }
+    r.running++;
     std::function<void()> operation = std::move(stream->queue.front());
     stream->queue.pop_front();
     lock.unlock();
@@ -88,6 +132,7 @@ static void work(const StreamPtr& stream) {
       is_open = false;
     }
     stream->finished++;
+    r.running--;
     r.progress.notify_all();
   }
 }
@@ -107,6 +152,9 @@ StreamPtr find_stream(cudaStream_t stream) {
 Mark enqueue(const StreamPtr& stream, std::function<void()> operation) {
   Runtime& r = runtime();
   std::unique_lock<std::mutex> lock(r.mutex);
+  if (r.ended) { // see Note [The end of the process]
+    return {stream, stream->submitted, nullptr};
+  }
   std::vector<Mark> before;
   for (const auto& [other, owner] : r.streams) {
     if (other != stream.get() && other->device == stream->device && other->blocking && stream->blocking &&

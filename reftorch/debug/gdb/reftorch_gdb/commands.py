@@ -10,7 +10,7 @@ import re
 
 import gdb
 
-from reftorch_gdb import graph, ops, stack, values
+from reftorch_gdb import graph, groups, ops, stack, values
 
 NEEDS_DEBUG_BUILD = """\
 reftorch's Release build is loaded: it has no lines, no locals and no types that gdb could show.
@@ -52,8 +52,13 @@ def need_process():
 
 @command("rt-bt", gdb.COMMAND_STACK)
 def rt_bt(argument):
-    """rt-bt: one backtrace through C++ and Python, innermost first, without the library code between them."""
+    """rt-bt: one backtrace through C++ and Python, innermost first, without the library code between them.
+
+    In a program of several ranks, the first line names the rank and the group of the thread."""
     need_process()
+    rank = groups.of_thread(gdb.selected_thread())
+    if rank:
+        print(rank)
     frames = stack.mixed()
     print("\n".join(stack.lines(frames)) if frames else "No frame of reftorch or of Python in this thread.")
 
@@ -161,7 +166,7 @@ class Conditional(gdb.Breakpoint):
             gdb.execute("set may-call-functions on")
 
     def holds(self):
-        """Whether to stay at this stop: the condition holds, or cannot be computed.
+        """Return whether to stay at this stop: the condition holds, or cannot be computed.
 
         Raises KeyboardInterrupt if the process is interrupted meanwhile, see stack.call_in_this_thread."""
         try:
@@ -233,7 +238,7 @@ def library_loaded():
 
 @functools.cache
 def is_reftorch(path):
-    """Whether a library of this name is reftorch's and not torch's, by a symbol in the file.
+    """Return whether a library of this name is reftorch's and not torch's, by a symbol in the file.
 
     gdb is not asked, because it would read many symbols to find one."""
     try:

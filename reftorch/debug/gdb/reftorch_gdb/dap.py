@@ -1,4 +1,4 @@
-"""gdb as an editor's debug adapter (-i=dap): a call into the process is not reported as a run and a stop.
+"""gdb as an editor's debug adapter (-i=dap): short names, numbers instead of addresses, and calls that are no stops.
 
 Mirrors: nothing in PyTorch: its developers set up their own gdb.
 Left out: gdb before 14, which speaks no DAP.
@@ -10,11 +10,22 @@ continues to use the old numbers and shows `list index out of range` under VARIA
 evaluates at each stop, would cause a new stop each time, without end. So the functions that gdb.dap connects to the
 event `cont` are not called during a call into the process. If the call ends in a stop of its own, at a breakpoint in
 the function or by a crash, the functions that discard the numbers are called then.
+
+Note [What an editor shows at a stop]
+An editor asks gdb for names and values, and shows them in a narrow side bar. So functions have the names that `rt-bt`
+prints, variables are the living ones that `%%gdb` shows, a pointer shows its first number, and threads have names. All
+of this is done by gdb's documented hooks, and only where gdb is an adapter: in a terminal, `backtrace` and `print` stay
+as gdb's manual describes them.
 """
 
 import sys
 
 import gdb
+from gdb.FrameDecorator import FrameDecorator
+
+from reftorch_gdb import pointers, stack, threads, view
+
+LONGEST_NAME = 40  # more does not fit into a side bar
 
 # The functions of gdb.dap that discard numbers of frames and variables, by module.
 FORGETS = {"varref": "clear_vars", "scopes": "clear_scopes", "frames": "_clear_frame_ids"}
@@ -41,8 +52,65 @@ class Calls:
                 each(event)
 
 
+def of_lambda(frame, name):
+    """Return `at::native::add_kernel lambda` for a lambda of this function, or None for another function.
+
+    The debug information calls most lambdas `operator()` alone. The table of symbols knows where the lambda is."""
+    if name.startswith("operator()"):
+        name = gdb.execute(f"info symbol {frame.pc()}", to_string=True)
+    maker, is_lambda, _ = name.replace("(anonymous namespace)::", "").partition("::{lambda(")
+    if not is_lambda:
+        return None
+    bare, depth = "", 0
+    for letter in maker:
+        depth += letter in "(<"
+        bare += letter if depth == 0 else ""
+        depth -= letter in ")>"
+    return stack.readable(bare.split()[-1]) + " lambda"
+
+
+class Frame(FrameDecorator):
+    """A frame with a short name and with the living variables."""
+
+    def function(self):
+        name = super().function()
+        if not isinstance(name, str):  # an address
+            return name
+        return of_lambda(self.inferior_frame(), name) or stack.readable(name, LONGEST_NAME)
+
+    def frame_args(self):
+        return self.living(super().frame_args())
+
+    def frame_locals(self):
+        return self.living(super().frame_locals())
+
+    def living(self, found):
+        now = self.line() or 0
+        # A synthetic variable has a text in the place of its symbol.
+        return [each for each in found or () if isinstance(each.symbol(), str) or view.is_alive(each.symbol(), now)]
+
+
+class ShortFrames:
+    """The filter that gives all frames to Frame."""
+
+    name, enabled, priority = "reftorch", True, 100
+
+    def filter(self, frames):
+        return map(Frame, frames)
+
+
 def register():
-    """Filter the events of gdb.dap. Does nothing if gdb is not an adapter, or has other internals."""
+    """Prepare a gdb that is an adapter for an editor. Does nothing in another gdb."""
+    if "gdb.dap" not in sys.modules:
+        return
+    gdb.frame_filters["reftorch"] = ShortFrames()
+    gdb.pretty_printers.append(pointers.lookup)
+    gdb.events.stop.connect(threads.name_all)
+    filter_calls()
+
+
+def filter_calls():
+    """Filter the events of gdb.dap. Does nothing if gdb has other internals."""
     events = sys.modules.get("gdb.dap.events")
     forget = [getattr(sys.modules.get(f"gdb.dap.{module}"), name, None) for module, name in FORGETS.items()]
     tell, told = (getattr(events, name, None) for name in ("_cont", "_on_inferior_call"))

@@ -117,7 +117,7 @@ PRINTERS = {
 
 
 def points_to_node(kind):
-    """Whether a type is a raw, shared or weak pointer to a node."""
+    """Return whether a type is a raw, shared or weak pointer to a node."""
     if kind.code == gdb.TYPE_CODE_PTR:
         target = kind.target()
     elif (kind.name or "").startswith(POINTERS):

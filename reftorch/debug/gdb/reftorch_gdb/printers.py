@@ -131,6 +131,13 @@ def node(value):
     return f"{node_name(value)} #{int(value['sequence_nr_'])} with {len(edges)} next edge{plural}"
 
 
+def operand_tensor(operand):
+    """Return the values.Tensor of an OperandInfo, or None."""
+    handles = (operand["owned"].address, operand["output"], operand["input"])
+    held = next((h for h in handles if int(h) and int(h["impl_"]["target_"])), None)
+    return values.as_tensor(held) if held is not None else None
+
+
 def tensor_iterator(value):
     """Print the shape of the loop (fastest dimension first), then each operand as the kernel reads or writes it."""
     shape = [int(x) for x in values.small_vector(value["shape_"])]
@@ -139,9 +146,7 @@ def tensor_iterator(value):
         raise values.Garbage("outputs")
     shown = []
     for i, operand in enumerate(operands):
-        handles = (operand["owned"].address, operand["output"], operand["input"])
-        held = next((h for h in handles if int(h) and int(h["impl_"]["target_"])), None)
-        found = values.as_tensor(held) if held is not None else None
+        found = operand_tensor(operand)
         if found is None:
             shown.append("<undefined>")
         elif i < outputs:  # without values: an output is usually not yet written and has old contents
@@ -266,7 +271,7 @@ def node_name(value):
 
 
 def is_node(kind):
-    """Whether a class is autograd's Node or derives from it."""
+    """Return whether a class is autograd's Node or derives from it."""
     if kind.name == NODE:
         return True
     if kind.code != gdb.TYPE_CODE_STRUCT:
@@ -332,7 +337,7 @@ def lookup(value):
 
 
 class Children(gdb.Parameter):
-    """Whether front ends can expand tensors into sizes, strides and elements."""
+    """Return whether front ends can expand tensors into sizes, strides and elements."""
 
     set_doc = show_doc = __doc__
 

@@ -18,6 +18,9 @@ SETTINGS = [
     "set breakpoint pending on",  # the library is loaded only when Python imports it
     "set confirm off",
     "set debuginfod enabled off",
+    # With LC_ALL=C, gdb would not show the path of a source that has other letters than ASCII's.
+    "set host-charset UTF-8",
+    "set ada source-charset UTF-8",
     "set pagination off",
     "set print elements 16",
     "set print frame-arguments scalars",
@@ -70,8 +73,8 @@ def apply():
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # no core file if gdb crashes
     for setting in SETTINGS:
         quietly(setting)
-    if not sources.paths.is_checkout():  # the library names its sources by other paths, see reftorch/_source_paths.py
-        quietly(f"set substitute-path {sources.paths.PREFIX} {sources.root}")
+    for root in sources.paths.built_at():
+        quietly(f'set substitute-path "{root}" "{sources.root}"')
     if os.path.isdir(DISTRIBUTION_SCRIPTS):
         # A gdb from PyPI does not search the folder that contains the distribution's printers for libstdc++.
         quietly("add-auto-load-safe-path " + DISTRIBUTION_SCRIPTS)

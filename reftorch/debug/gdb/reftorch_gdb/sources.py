@@ -1,4 +1,4 @@
-"""Where the C++ sources are, as reftorch/_source_paths.py says it, which gdb's Python cannot import.
+"""Finds the C++ sources by reftorch/_source_paths.py, which gdb's Python cannot import.
 
 Mirrors: nothing in PyTorch, whose wheel has no sources.
 Left out: everything else that the file says; see there.

@@ -22,7 +22,10 @@ EVALUATOR = "_PyEval_EvalFrameDefault"
 LIBRARY = "/_C."
 MAX_NATIVE_FRAMES = 2000
 # Files of programs that run the user's code. A stack ends where their frames begin.
-RUNNERS = re.compile(r"/(ipykernel|IPython|debugpy|_pydevd_bundle|pydevd|pluggy|_pytest)/|/runpy\.py$|^<frozen runpy>")
+RUNNERS = re.compile(
+    r"/(ipykernel|IPython|debugpy|_pydevd_bundle|pydevd|pluggy|_pytest)/|/runpy\.py$|^<frozen runpy>"
+    r"|/debug/notebook/ranks\.py$|/_internal/common_distributed\.py$"  # which run a cell or a function as a rank
+)
 CELL = re.compile(r".*/ipykernel_\d+/\d+\.py$|<ipython-input-.*>")
 
 
@@ -61,7 +64,7 @@ def call_in_this_thread(expression):
 
 
 def was_interrupted(expression, error):
-    """Whether SIGINT ended the call. Older gdbs do not name the signal, but only an interrupted call succeeds later."""
+    """Return whether SIGINT ended the call. Older gdbs name no signal, but only an interrupted call succeeds later."""
     if "signaled while in a function called from GDB" in error:
         try:
             gdb.parse_and_eval(expression)
@@ -88,7 +91,7 @@ def python_frames():
 
 
 def runs_python(frame, name, python):
-    """Whether a C frame is the interpreter's loop, which runs the innermost of the Python frames.
+    """Return whether a C frame is the interpreter's loop, which runs the innermost of the Python frames.
 
     Compilers split the loop, and in a stripped Python most of it has no name. Such a frame is known by what lies in it.
     """
@@ -102,7 +105,7 @@ def runs_python(frame, name, python):
 
 
 def is_ours(path):
-    """Whether a file is C++ of the checkout: a source, or a generated file such as ATen/Functions.cpp."""
+    """Return whether a file is C++ of the checkout: a source, or a generated file such as ATen/Functions.cpp."""
     return sources.is_source(path)
 
 
@@ -153,17 +156,21 @@ def up_to_runner(frames, whole=False):
 
 def of_caller(frames, tools):
     """Return the part of a whole stack that called into the folder `tools`, without the program that runs the code."""
-    inside = [i for i, frame in enumerate(frames) if frame.language == "py" and frame.file.startswith(tools)]
+    inside = [i for i, frame in enumerate(frames) if is_of_tools(frame, tools)]
     frames = frames[inside[-1] + 1 :] if inside else frames
     while frames and RUNNERS.search(frames[0].file):  # the cell calls IPython, and IPython calls the magic
         frames = frames[1:]
     return up_to_runner(frames)
 
 
-def readable(name):
+def is_of_tools(frame, tools):
+    return frame.language == "py" and frame.file.startswith(tools) and not RUNNERS.search(frame.file)
+
+
+def readable(name, longest=90):
     """Return a function's name without the outer namespace, its parameters, and long template arguments."""
     name = without_parameters(name.replace("(anonymous namespace)::", "").replace("reftorch::", ""))
-    if len(name) > 90:
+    if len(name) > longest:
         name = re.sub(r"<.*>", "<...>", name)
     return name
 

@@ -100,7 +100,11 @@ class Tensor:
             index //= size
         if not 0 <= at * self._itemsize <= self._bytes - self._itemsize:
             raise Garbage("element outside its storage")
-        memory = gdb.selected_inferior().read_memory(self._data + at * self._itemsize, self._itemsize)
+        return self.number_at(self._data + at * self._itemsize)
+
+    def number_at(self, address):
+        """Return the number of this tensor's dtype at an address."""
+        memory = gdb.selected_inferior().read_memory(address, self._itemsize)
         value = struct.unpack(self._format, bytes(memory))[0]
         if self.dtype == "bf16":
             value = widened(value)

@@ -6,7 +6,7 @@ Left out: locals of optimized code, which gdb often cannot know.
 
 import gdb
 
-from reftorch_gdb import printers, values
+from reftorch_gdb import pointers, printers, values
 
 _sources: dict = {}
 
@@ -65,10 +65,17 @@ def depth_below(frame, base):
     return depth
 
 
-def locals_of(frame, names=None):
-    """Return [[name, text]] of the arguments and of the local variables declared above the current line.
+def is_alive(symbol, line):
+    """Return whether a symbol is an argument, or a local variable that is declared above the line.
 
-    In a Debug build, a variable declared further down already has its place on the stack, with old contents."""
+    In a Debug build, a variable declared further down already has its place on the stack, with old contents. The names
+    that begin with `__` are the compiler's."""
+    alive = symbol.is_argument or (symbol.is_variable and symbol.line < line)
+    return alive and not symbol.name.startswith("__")
+
+
+def locals_of(frame, names=None):
+    """Return [[name, text]] of the arguments and of the local variables declared above the current line."""
     found, now = {}, frame.find_sal().line
     try:
         block = frame.block()
@@ -76,8 +83,7 @@ def locals_of(frame, names=None):
         return []
     while block is not None and not block.is_global and not block.is_static:
         for symbol in block:
-            alive = symbol.is_argument or (symbol.is_variable and symbol.line < now)
-            if not alive or symbol.name in found or symbol.name.startswith("__"):
+            if not is_alive(symbol, now) or symbol.name in found:
                 continue
             if names and symbol.name not in names:
                 continue
@@ -88,22 +94,18 @@ def locals_of(frame, names=None):
     return [[name, text] for name, text in found.items()]
 
 
-NUMBERS = (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_FLT, gdb.TYPE_CODE_BOOL)
-
-
 def shown(symbol, frame):
     """Return the value as one line. A pointer to a number is shown as the number, because an address says nothing."""
     try:
         value = values.raw(symbol.value(frame))
         kind = value.type.strip_typedefs()
-        if kind.code == gdb.TYPE_CODE_PTR:
-            target = kind.target().strip_typedefs()
-            if target.code in NUMBERS and target.sizeof > 1:
-                return "-> " + printers.text(value.dereference())
-            if target.code not in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_PTR):
+        text = pointers.first(value)
+        if text is None:
+            target = pointers.pointee(kind)
+            if target is not None and target.code not in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_PTR):
                 return f"({value.type})"
-        text = printers.text(value)
-    except (gdb.error, RuntimeError, ValueError) as error:
+            text = printers.text(value)
+    except (gdb.error, RuntimeError, ValueError, values.Garbage) as error:
         text = f"<{error}>"
     if text == "{<No data fields>}":  # a lambda that captures nothing
         text = "{}"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from reftorch.autograd.grad_mode import no_grad
+from reftorch.debug.common.library import no_grad
 from reftorch.debug.model.diagnosis.findings import Finding, NotRun
 from reftorch.debug.model.diagnosis.program import Program
 from reftorch.debug.model.diagnosis.watch import OpCall, OpWatch

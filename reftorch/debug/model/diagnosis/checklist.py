@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from reftorch.debug.common.expect import described, expect_module
+from reftorch.debug.common.expect import described, expect_module, expect_values
 from reftorch.debug.model.diagnosis.activations import dead_units, saturated_units
+from reftorch.debug.model.diagnosis.batches import data
 from reftorch.debug.model.diagnosis.findings import Diagnosis, Finding, NotRun
 from reftorch.debug.model.diagnosis.losses import broadcast_loss, first_loss, softmax_of_attention, summed_loss
 from reftorch.debug.model.diagnosis.parameters import (
@@ -25,7 +26,14 @@ from reftorch.debug.model.diagnosis.parameters import (
 from reftorch.debug.model.diagnosis.program import Program
 from reftorch.debug.model.diagnosis.runs import an_error, gradient_flow, gradient_size, not_finite
 from reftorch.debug.model.diagnosis.samples import mixed_samples, seen_future, shifted_target
-from reftorch.debug.model.diagnosis.training import evaluation, kept_gradients, learning_rate, one_batch
+from reftorch.debug.model.diagnosis.training import (
+    constant_output,
+    evaluation,
+    kept_gradients,
+    learning_rate,
+    one_batch,
+)
+from reftorch.utils._pytree import tree_leaves
 
 MOST_FINDINGS = 3  # of one check: the first ones explain the others
 Check = Callable[[Program], Iterator[Finding]]
@@ -34,6 +42,7 @@ BEFORE_A_CALL: dict[str, Check] = {
     "frozen parameters": frozen_parameters,
     "optimizer's parameters": parameters_of_the_optimizer,
     "tied parameters": untied_parameters,
+    "data": data,
 }
 # If one of these finds something, the checks after it would only repeat the finding in other words.
 RUNS: dict[str, Check] = {"runs": an_error, "finite numbers": not_finite}
@@ -50,6 +59,7 @@ OF_A_CALL: dict[str, Check] = {
     "size of gradients": gradient_size,
     "dead units": dead_units,
     "saturated units": saturated_units,
+    "constant output": constant_output,
     "zero_grad": kept_gradients,
     "evaluation": evaluation,
 }
@@ -92,8 +102,9 @@ def diagnose(
         A report: ``ok``, ``findings``, ``checks`` and ``learning_rates``.
 
     Raises:
-        TypeError: the model is no module; or there is no loss.
-        ValueError: ``skip`` names no check, or ``train_step`` comes without an optimizer.
+        TypeError: the model is not a module; or there is no loss.
+        ValueError: ``skip`` names no check, ``train_step`` comes without an optimizer, or there is nothing to measure:
+            the model is lazy or on meta, or the batch has no samples.
 
     Example:
         >>> import reftorch as torch
@@ -112,9 +123,15 @@ def diagnose(
         raise TypeError(f"diagnose: with loss_fn, the batch must be (inputs, target), got {described(batch)}.")
     if train_step is not None and optimizer is None:
         raise ValueError("diagnose: train_step needs an optimizer. Hint: diagnose(..., optimizer, train_step=...).")
+    if steps < 1:
+        raise ValueError(f"diagnose: expected at least one step, got steps={steps}.")
+    expect_values("diagnose", model, batch)
     program = Program(
         model, batch, loss_fn, optimizer, train_step, eval_step, tuple(frozen), batch_dim, steps
     )  # fmt: skip
+    sizes = [t.shape[batch_dim] for t in tree_leaves(program.inputs) if program.has_samples(t)]
+    if sizes and max(sizes) == 0:
+        raise ValueError("diagnose: the batch has no samples. Hint: 8 to 32 samples are best.")
     diagnosis = Diagnosis()
     rows = diagnosis.learning_rates
     trials: dict[str, Check] = {

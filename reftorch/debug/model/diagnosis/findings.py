@@ -1,4 +1,4 @@
-"""What a diagnosis says: findings, and the list of checks with their results.
+"""The report of a diagnosis: findings, and the list of checks with their results.
 
 Mirrors: nothing in PyTorch, where people go through such lists by hand.
 Left out: pictures; see draw_activations.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from reftorch.debug.common.table import Report, Table
+from reftorch.debug.common.table import Report, Table, counted
 
 
 class NotRun(Exception):
@@ -50,17 +50,19 @@ class Diagnosis(Report):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
-        return not self.findings
+        """Whether at least one check ran, and nothing was found."""
+        return self.ran > 0 and not self.findings
+
+    @property
+    def ran(self) -> int:
+        """The number of checks that ran."""
+        return sum(not result.startswith("not run") for result in self.checks.values())
 
     def tables(self) -> list[Table]:
-        ran = sum(not result.startswith("not run") for result in self.checks.values())
-        counted = (
-            f"{len(self.findings)} finding{'' if len(self.findings) == 1 else 's'}" if self.findings else "nothing"
-        )
-        caption = f"diagnosis: {counted} in {ran} checks"
-        found = {finding.check for finding in self.findings}
-        marked = {i for i, name in enumerate(self.checks) if name in found}
+        found = counted(len(self.findings), "finding") if self.findings else "nothing"
+        caption = f"diagnosis: {found} in {counted(self.ran, 'check')}" if self.ran else "diagnosis: no check ran"
+        places = {finding.check for finding in self.findings}
+        marked = {i for i, name in enumerate(self.checks) if name in places}
         tables = [Table(["check", "result"], list(self.checks.items()), caption, marked=marked)]
         tables += [finding.table() for finding in self.findings]
         if self.learning_rates:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from reftorch.autograd.grad_mode import no_grad
+from reftorch.debug.common.library import no_grad
 from reftorch.debug.common.table import shape_text
 from reftorch.debug.model.diagnosis.findings import Finding, NotRun
 from reftorch.debug.model.diagnosis.program import Program, fixed_random_numbers, mode
@@ -19,19 +19,51 @@ from reftorch.utils._pytree import tree_map
 
 PRODUCTS = ("matmul", "bmm")
 SOFTMAXES = ("softmax", "_softmax")
+SIGMOIDS = ("sigmoid", "sigmoid_")
+NLL_LOSSES = ("nll_loss", "nll_loss_nd", "nll_loss2d")
+LOSSES = ("cross_entropy_loss", "binary_cross_entropy_with_logits", *NLL_LOSSES)
+SUM = 2  # the number of reduction="sum" among the arguments of a loss
+TOLERANCE = 1e-2  # of a sum of probabilities, which float16 rounds
 
 
 def first_loss(program: Program) -> Iterator[Finding]:
-    """Of a classifier: is the loss at most that of a guess?"""
+    """Does a classifier give its loss what the loss expects, and is the loss at most that of a guess?"""
     seen: list[OpCall] = []
-    watch = OpWatch(program.model, lambda call: seen.append(call) if call.op == "cross_entropy_loss" else None)
+    sigmoids: list[Any] = []  # kept, so that no other tensor gets the memory of a sigmoid
+
+    def visit(call: OpCall) -> None:
+        if call.op in LOSSES and call.inside == 0:
+            seen.append(call)
+        elif call.op in SIGMOIDS and call.result is not None:
+            sigmoids.append(call.result)
+
+    watch = OpWatch(program.model, visit)
     with program.untouched(), mode(program.model, training=False), no_grad(), fixed_random_numbers(), watch:
         loss = float(program.loss())
     if len(seen) != 1:
         raise NotRun("the loss is not one cross entropy")
     scores = seen[0].arguments[0]
+    if seen[0].op == "binary_cross_entropy_with_logits":
+        if any(key_of(result) == key_of(scores) for result in sigmoids):
+            yield Finding(
+                "the output of the model",
+                "the loss is given the result of a sigmoid, and applies the sigmoid again: sigmoid runs twice",
+                "return the scores themselves; binary_cross_entropy_with_logits contains the sigmoid",
+            )
+        return
+    if seen[0].op in NLL_LOSSES:
+        if scores.dim() > 1 and not are_log_probabilities(scores):
+            yield Finding(
+                "the output of the model",
+                f"nll_loss is given values that are no logarithms of probabilities: the first row of exp(values) adds "
+                f"up to {float(scores.exp().sum(1).flatten()[0]):.4g}, and should add up to 1",
+                "return scores and take cross_entropy, or return log_softmax(scores, dim=1)",
+            )
+        return
     classes = scores.shape[1] if scores.dim() > 1 else scores.shape[0]
     guess = math.log(classes)
+    if seen[0].arguments[3] == SUM:
+        loss *= classes / scores.numel()
     if bool((scores >= 0).all()) and bool(((scores.sum(1 if scores.dim() > 1 else 0) - 1).abs() < 1e-4).all()):
         yield Finding(
             "the output of the model",
@@ -44,6 +76,11 @@ def first_loss(program: Program) -> Iterator[Finding]:
             f"the loss is {loss:.4g}; a guess among {classes} classes costs log({classes}) = {guess:.4g}",
             "initialize the last layer with smaller values, normalize the inputs, and look at the targets",
         )
+
+
+def are_log_probabilities(scores: Any) -> bool:
+    """Return whether the exponentials add up to 1 over the classes."""
+    return bool(((scores.double().exp().sum(1) - 1).abs() < TOLERANCE).all())
 
 
 def broadcast_loss(program: Program) -> Iterator[Finding]:

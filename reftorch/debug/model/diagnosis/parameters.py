@@ -10,15 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from reftorch.autograd.grad_mode import no_grad
+from reftorch.debug.common.library import has_base, no_grad
 from reftorch.debug.model.diagnosis.findings import Finding, NotRun
 from reftorch.debug.model.diagnosis.program import Program
-from reftorch.nn.modules.batchnorm import _BatchNorm
-from reftorch.nn.modules.dropout import _DropoutNd
 
 
 def listed(names: list[str], most: int = 4) -> str:
-    """'a', 'b' and 3 more"""
+    """Return the names as a text: 'a', 'b' and 3 more."""
     shown = ", ".join(f"'{name}'" for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
@@ -78,8 +76,8 @@ def untied_parameters(program: Program) -> Iterator[Finding]:
 def depends_on_mode(module: Any) -> bool:
     """Return whether the module computes something else in evaluation mode."""
     # An attention and a recurrent layer have no module for their dropout, only its probability.
-    probability = module.p if isinstance(module, _DropoutNd) else getattr(module, "dropout", 0.0)
-    return isinstance(module, _BatchNorm) or (isinstance(probability, float) and probability > 0)
+    probability = module.p if has_base(module, "_DropoutNd") else getattr(module, "dropout", 0.0)
+    return has_base(module, "_BatchNorm") or (isinstance(probability, float) and probability > 0)
 
 
 def in_evaluation_mode(program: Program) -> list[str]:
@@ -92,14 +90,14 @@ def training_mode(program: Program) -> Iterator[Finding]:
     """Is the model in training mode when it is trained?"""
     with program.untouched():
         if program.eval_step is not None:
-            program.eval_step(program.model, program.batch)
+            program.evaluate()
         asleep: list[str] = []
         if program.train_step is None:
             asleep = in_evaluation_mode(program)
         else:
             handle = program.model.register_forward_pre_hook(lambda *args: asleep.extend(in_evaluation_mode(program)))
             try:
-                program.train_step(program.model, program.optimizer, program.batch)
+                program.train()
             finally:
                 handle.remove()
         asleep = list(dict.fromkeys(asleep))

@@ -1,23 +1,20 @@
 """The program that is diagnosed: a model, a batch, a loss, and the steps of the user; and how to leave it untouched.
 
 Mirrors: nothing in PyTorch, where people go through such lists by hand.
-Left out: state outside the model and the optimizer, such as schedulers, data loaders and Python attributes of modules.
+Left out: state outside the model and the optimizer, such as schedulers and data loaders.
 """
 
 from __future__ import annotations
 
 import contextlib
-import copy
-import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reftorch import _C
-from reftorch.autograd.grad_mode import enable_grad, no_grad
 from reftorch.debug.common.expect import described, expect_number
-from reftorch.optim.adam import Adam
-from reftorch.random import get_rng_state, manual_seed, set_rng_state
+from reftorch.debug.common.library import enable_grad, is_tensor, library_of, no_grad
+from reftorch.debug.common.untouched import fixed_random_numbers, own_copy, untouched
+from reftorch.debug.model.diagnosis.findings import NotRun
 from reftorch.utils._pytree import tree_leaves, tree_map
 
 
@@ -46,13 +43,18 @@ class Program:
 
     @property
     def batch_size(self) -> int:
-        return next(t.shape[self.batch_dim] for t in tree_leaves(self.inputs) if self.has_samples(t))
+        sizes = (t.shape[self.batch_dim] for t in tree_leaves(self.inputs) if self.has_samples(t))
+        size = next(sizes, None)
+        if size is None:
+            raise NotRun(f"no input is a tensor with a dimension {self.batch_dim} of samples")
+        return int(size)
 
     def has_samples(self, value: Any) -> bool:
-        return isinstance(value, _C.TensorBase) and value.dim() > self.batch_dim
+        return is_tensor(value) and value.dim() > self.batch_dim
 
     def call(self, inputs: Any) -> Any:
-        """Call the model: a tuple holds positional arguments, a mapping keyword arguments."""
+        """Call the model on copies: a tuple holds positional arguments, a mapping keyword arguments."""
+        inputs = tree_map(own_copy, inputs)  # a layer in place, such as ReLU(inplace=True), may write to them
         if isinstance(inputs, Mapping):
             return self.model(**inputs)
         return self.model(*inputs) if isinstance(inputs, (tuple, list)) else self.model(inputs)
@@ -83,7 +85,7 @@ class Program:
         with fixed_random_numbers():
             if optimizer is None and self.train_step is not None:
                 before = self.loss_now()
-                self.train_step(self.model, self.optimizer, self.batch)
+                self.train()
                 return before
             optimizer = optimizer or self.optimizer
             optimizer.zero_grad()
@@ -91,6 +93,16 @@ class Program:
             loss.backward()
             optimizer.step()
             return float(loss.detach())
+
+    def train(self) -> None:
+        """Call the user's step of training on a copy of the batch."""
+        assert self.train_step is not None
+        self.train_step(self.model, self.optimizer, tree_map(own_copy, self.batch))
+
+    def evaluate(self) -> None:
+        """Call the user's evaluation on a copy of the batch."""
+        assert self.eval_step is not None
+        self.eval_step(self.model, tree_map(own_copy, self.batch))
 
     def loss_now(self) -> float:
         """Return the loss of the batch, with the random numbers of each other call, without a graph."""
@@ -100,16 +112,11 @@ class Program:
     @contextlib.contextmanager
     def untouched(self) -> Iterator[None]:
         """Give the model, its gradients, the optimizer and the random numbers back as they were."""
-        restore = [*saved_model(self.model), *saved_optimizer(self.optimizer), *saved_random_numbers()]
-        try:
-            with enable_grad():
-                yield
-        finally:
-            for give_back in restore:
-                give_back()
+        with untouched(self.model, optimizer=self.optimizer), enable_grad():
+            yield
 
     def fresh_optimizer(self, rate: float) -> Any:
-        return Adam(list(self.trained().values()), lr=rate)
+        return library_of(self.model).optim.Adam(list(self.trained().values()), lr=rate)
 
 
 def loss_in(output: Any) -> Any:
@@ -119,88 +126,12 @@ def loss_in(output: Any) -> Any:
         loss = output["loss"]
     elif hasattr(output, "loss"):
         loss = output.loss
-    if not isinstance(loss, _C.TensorBase) or loss.numel() != 1:
+    if not is_tensor(loss) or loss.numel() != 1:
         raise TypeError(
             f"diagnose: the model returned {described(output)}, not a loss. "
             "Hint: diagnose(model, (inputs, target), loss_fn), where loss_fn(output, target) returns one number."
         )
     return loss
-
-
-@no_grad()
-def saved_model(model: Any) -> list[Callable[[], None]]:
-    """Return functions that give back the tensors, gradients, flags and modes of a model."""
-    tensors = [*model.parameters(), *model.buffers()]
-    former = [(tensor, tensor.detach().clone(), tensor.requires_grad) for tensor in tensors]
-    grads = [(tensor, tensor.grad, None if tensor.grad is None else tensor.grad.clone()) for tensor in tensors]
-    modes = [(module, module.training) for module in model.modules()]
-    buffers = [(module, dict(module._buffers)) for module in model.modules()]
-    for tensor in tensors:
-        tensor.grad = None
-
-    @no_grad()
-    def give_back() -> None:
-        for module, own in buffers:
-            module._buffers.clear()
-            module._buffers.update(own)
-        for tensor, value, required in former:
-            tensor.detach().copy_(value)
-            tensor.requires_grad_(required)
-        for tensor, grad, value in grads:
-            if grad is not None:
-                grad.copy_(value)
-            tensor.grad = grad
-        for module, mode in modes:
-            module.training = mode
-
-    return [give_back]
-
-
-def saved_optimizer(optimizer: Any) -> list[Callable[[], None]]:
-    """Return functions that give back the state and the settings of an optimizer."""
-    if optimizer is None:
-        return []
-    state = {key: dict(value) for key, value in optimizer.state.items()}
-    values = {key: tree_map(copied, dict(value)) for key, value in optimizer.state.items()}
-    groups = [(group, {**group, "params": list(group["params"])}) for group in optimizer.param_groups]
-
-    @no_grad()
-    def give_back() -> None:
-        optimizer.state.clear()
-        for key, own in state.items():
-            for name, value in own.items():
-                if isinstance(value, _C.TensorBase):
-                    value.copy_(values[key][name])
-                else:
-                    own[name] = values[key][name]
-            optimizer.state[key] = own
-        for group, settings in groups:
-            group.clear()
-            group.update(settings)
-
-    return [give_back]
-
-
-def copied(value: Any) -> Any:
-    return value.detach().clone() if isinstance(value, _C.TensorBase) else copy.deepcopy(value)
-
-
-def saved_random_numbers() -> list[Callable[[], None]]:
-    ours, python = get_rng_state(), random.getstate()
-    return [lambda: set_rng_state(ours), lambda: random.setstate(python)]
-
-
-@contextlib.contextmanager
-def fixed_random_numbers() -> Iterator[None]:
-    """Let the block draw the same random numbers each time, so that dropout does not hide what changes."""
-    restore = saved_random_numbers()
-    manual_seed(0)
-    random.seed(0)
-    try:
-        yield
-    finally:
-        for give_back in restore:
-            give_back()
 
 
 @contextlib.contextmanager

@@ -6,25 +6,32 @@ Left out: wrong formulas of gradients; see check_gradients.
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from reftorch import _C
-from reftorch.autograd.anomaly_mode import detect_anomaly
-from reftorch.autograd.grad_mode import is_grad_enabled
-from reftorch.debug.common.ops import op_info
+from reftorch.debug.common.library import is_tensor, library_of
+from reftorch.debug.common.op_info import op_info
 from reftorch.debug.common.table import shape_text
 from reftorch.debug.model.diagnosis.findings import Finding
 from reftorch.debug.model.diagnosis.parameters import listed
 from reftorch.debug.model.diagnosis.program import Program, fixed_random_numbers
+from reftorch.debug.model.diagnosis.scales import input_advice, normalized_inputs, normalized_targets, target_advice
 from reftorch.debug.model.diagnosis.watch import OpCall, OpWatch
 from reftorch.debug.model.find_nan import find_nan
 from reftorch.debug.model.record_tensors import record_tensors
 
 EXPLODING = 1e3  # the norm of a gradient by the norm of its parameter; about 0.1 in a model that learns
 VANISHING = 1e-9  # of such a ratio, by the largest one of the model
+KNOWN_ERRORS = {  # words of an error: what to do
+    "Expected more than 1 value per channel": "batch norm needs at least two samples of a batch: take a larger batch "
+    "(DataLoader(..., drop_last=True) drops a last one), or take group norm or layer norm",
+    r"Target -?\d+ is out of bounds": "count the classes from 0 to C - 1, as the C scores of a sample do; a target "
+    "that should not count is ignore_index",
+}
+RECURRENT = 3  # uses of one parameter in a forward pass; tied parameters have two
 
 
 def an_error(program: Program) -> Iterator[Finding]:
@@ -34,7 +41,7 @@ def an_error(program: Program) -> Iterator[Finding]:
     def visit(call: OpCall) -> None:
         for position in op_info(call.name).written:
             value = call.arguments[position] if position < len(call.arguments) else None
-            if isinstance(value, _C.TensorBase) and call.inside == 0:
+            if value is not None and is_tensor(value) and call.inside == 0:
                 writes.append((shape_text(value.shape), f"{call.op} at {call.where}"))
 
     with program.untouched(), warnings.catch_warnings(record=True) as said:
@@ -46,7 +53,8 @@ def an_error(program: Program) -> Iterator[Finding]:
             if str(error).startswith("diagnose:"):
                 raise
             notes = "; ".join(getattr(error, "__notes__", []))
-            yield Finding(notes or "forward", f"{type(error).__name__}: {error}", "mend the error first")
+            advice = next((advice for words, advice in KNOWN_ERRORS.items() if re.search(words, str(error))), "")
+            yield Finding(notes or "forward", f"{type(error).__name__}: {error}", advice or "correct the error first")
             return
         if not loss.requires_grad:
             yield Finding(
@@ -60,7 +68,7 @@ def an_error(program: Program) -> Iterator[Finding]:
             return
         except RuntimeError as error:
             text = str(error)
-        with detect_anomaly(check_nan=False):
+        with library_of(program.model).autograd.detect_anomaly(check_nan=False):
             try:
                 program.loss().backward()
             except RuntimeError as error:
@@ -71,7 +79,7 @@ def an_error(program: Program) -> Iterator[Finding]:
     shape = re.search(r"Tensor (\[[\d, ]*\])\]", text)
     changed = [where for written, where in writes if shape is not None and written == shape[1]]
     if "inplace operation" not in text:
-        yield Finding(needed, text, "mend the error first")
+        yield Finding(needed, text, "correct the error first")
         return
     yield Finding(
         changed[-1] if changed else needed,
@@ -108,7 +116,7 @@ class Cuts:
         if call.inside or result is None or not result.is_floating_point() or result.requires_grad:
             return
         if any(tensor.requires_grad for tensor in call.tensors):
-            if not is_grad_enabled():
+            if not library_of(call.tensors[0]).is_grad_enabled():
                 self.places.append(f"{call.op} under no_grad at {call.where}")
             elif call.op == "detach" and call.is_called_by_user:
                 self.places.append(f"detach at {call.where}")
@@ -148,17 +156,14 @@ def gradient_flow(program: Program) -> Iterator[Finding]:
 
 def gradient_size(program: Program) -> Iterator[Finding]:
     """Do gradients explode or vanish?"""
-    with program.untouched(), fixed_random_numbers():
-        program.loss().backward()
-        sizes = {name: relative_size(p) for name, p in program.trained().items() if p.grad is not None}
+    sizes = gradient_sizes(program)
     exploding = {name: size for name, size in sizes.items() if size > EXPLODING}
     if exploding:
         name = max(exploding, key=lambda each: exploding[each])
         yield Finding(
             listed(list(exploding)),
             f"the gradient of '{name}' is {exploding[name]:.2g} times as large as the parameter: the gradient explodes",
-            "in a recurrence, keep the norm of the recurrent weight near 1 (orthogonal initialization), use gates, and "
-            "clip the gradient: torch.nn.utils.clip_grad_norm_",
+            explosion_advice(program, list(exploding)),
         )
     weights = {name: sizes[name] for name, p in program.trained().items() if p.dim() >= 2 and sizes.get(name, 0) > 0}
     vanishing = [name for name, size in weights.items() if size < VANISHING * max(weights.values())]
@@ -168,6 +173,44 @@ def gradient_size(program: Program) -> Iterator[Finding]:
             f"the gradient is less than {VANISHING:.0e} of the largest one: it vanishes on its way through the layers",
             "use residual connections, normalization, or activations that do not saturate",
         )
+
+
+def gradient_sizes(program: Program) -> dict[str, float]:
+    """Return the relative size of the gradient of each trained parameter that has one."""
+    with program.untouched(), fixed_random_numbers():
+        program.loss().backward()
+        return {name: relative_size(p) for name, p in program.trained().items() if p.grad is not None}
+
+
+def explosion_advice(program: Program, names: list[str]) -> str:
+    """Return what to do. If normalized targets, or inputs, make the gradient small again, they are the cause."""
+    for changed, advice in ((normalized_targets(program), target_advice), (normalized_inputs(program), input_advice)):
+        if changed is not None and max(gradient_sizes(changed).values(), default=math.inf) <= EXPLODING:
+            return advice(program)
+    if is_recurrent(program, names):
+        return (
+            "in a recurrence, keep the norm of the recurrent weight near 1 (orthogonal initialization), use gates, and "
+            "clip the gradient: torch.nn.utils.clip_grad_norm_"
+        )
+    return (
+        "initialize the weights with smaller values, put normalization between the layers, look for a loss that is a "
+        "sum, and clip the gradient: torch.nn.utils.clip_grad_norm_"
+    )
+
+
+def is_recurrent(program: Program, names: list[str]) -> bool:
+    """Return whether a forward pass uses one of these parameters again and again, or runs a recurrent layer."""
+    uses = {id(p): 0 for name, p in program.trained().items() if name in names}
+
+    def visit(call: OpCall) -> None:
+        for tensor in call.tensors if call.inside == 0 else ():
+            if id(tensor) in uses:
+                uses[id(tensor)] += 1
+
+    with program.untouched(), OpWatch(program.model, visit):
+        program.call(program.inputs)
+    layers = any("RNNBase" in (kind.__name__ for kind in type(m).__mro__) for m in program.model.modules())
+    return layers or max(uses.values(), default=0) >= RECURRENT
 
 
 def relative_size(parameter: Any) -> float:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from reftorch import _C
-from reftorch.autograd.grad_mode import no_grad
 from reftorch.debug.common.flatten import flatten
+from reftorch.debug.common.library import is_tensor, library_of, no_grad
 from reftorch.debug.model.diagnosis.findings import Finding, NotRun
 from reftorch.debug.model.diagnosis.program import Program, fixed_random_numbers, mode
 from reftorch.debug.model.diagnosis.watch import OpCall, OpWatch
@@ -70,7 +69,7 @@ def selected(program: Program, value: Any, chosen: list[int]) -> Any:
     """Return the chosen samples of a tensor that has one for each sample of the batch."""
     if not program.has_samples(value) or value.shape[program.batch_dim] != program.batch_size:
         return value
-    return value.index_select(program.batch_dim, _C.tensor(chosen)).detach()
+    return value.index_select(program.batch_dim, library_of(value).tensor(chosen)).detach()
 
 
 class SampleZero:
@@ -125,9 +124,9 @@ def shifted_target(program: Program) -> Iterator[Finding]:
 
 def token_ids(program: Program) -> tuple[Any, Any]:
     """Return the inputs and the targets of a model of sequences of integers, each [N, T]."""
-    inputs = [t for t in tree_leaves(program.inputs) if isinstance(t, _C.TensorBase) and is_integer(t) and t.dim() == 2]
+    inputs = [t for t in tree_leaves(program.inputs) if is_tensor(t) and is_integer(t) and t.dim() == 2]
     target = program.target
-    if not isinstance(target, _C.TensorBase) or not is_integer(target):
+    if not is_tensor(target) or not is_integer(target):
         raise NotRun("the target is no sequence of integers")
     same = [t for t in inputs if t.numel() == target.numel() and t.shape[1] > 2]
     if not same:

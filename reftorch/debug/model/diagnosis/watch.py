@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from reftorch import _C
+from reftorch._thread_local import ThreadLocal
+from reftorch.debug.common.library import is_tensor
 from reftorch.debug.common.ops import Observer, calling_lines
 
 
@@ -53,12 +54,12 @@ class OpCall:
     @property
     def tensors(self) -> list[Any]:
         """The tensors among the arguments."""
-        return [value for value in self.arguments if isinstance(value, _C.TensorBase)]
+        return [value for value in self.arguments if is_tensor(value)]
 
     @property
     def result(self) -> Any:
         """The first tensor of the results, or None."""
-        return next((value for value in self.results if isinstance(value, _C.TensorBase)), None)
+        return next((value for value in self.results if is_tensor(value)), None)
 
 
 class OpWatch(Observer):
@@ -70,13 +71,12 @@ class OpWatch(Observer):
 
     def __init__(self, model: Any, visit: Callable[[OpCall], None]) -> None:
         self._model, self._visit = model, visit
-        self._running: list[tuple[str, tuple]] = []
-        self._modules: list[str] = []
+        self._threads = ThreadLocal()
         self._handles: list[Any] = []
 
     def __enter__(self) -> OpWatch:
         for name, module in self._model.named_modules():
-            enter = module.register_forward_pre_hook(lambda module, args, name=name: self._modules.append(name))
+            enter = module.register_forward_pre_hook(lambda module, args, name=name: self._modules().append(name))
             leave = module.register_forward_hook(lambda *args: self._leave(), always_call=True)
             self._handles += [enter, leave]
         self.observe()
@@ -87,17 +87,26 @@ class OpWatch(Observer):
         for handle in self._handles:
             handle.remove()
 
+    def _of_thread(self, what: str) -> list[Any]:
+        """Return a list that each thread has for itself."""
+        found: list[Any] = self._threads.__dict__.setdefault(what, [])
+        return found
+
+    def _modules(self) -> list[str]:
+        return self._of_thread("modules")
+
     def _leave(self) -> None:
-        if self._modules:
-            self._modules.pop()
+        if self._modules():
+            self._modules().pop()
 
     def start(self, op: str, arguments: tuple) -> None:
-        self._running.append((op, arguments))
+        self._of_thread("ops").append((op, arguments))
 
     def end(self, op: str, results: tuple | None) -> None:
-        if not self._running:
+        running = self._of_thread("ops")
+        if not running:
             return
-        name, arguments = self._running.pop()
+        name, arguments = running.pop()
         if results is not None:
-            module = self._modules[-1] if self._modules else None
-            self._visit(OpCall(name, arguments, results, module, len(self._running), sys._getframe(1)))
+            module = self._modules()[-1] if self._modules() else None
+            self._visit(OpCall(name, arguments, results, module, len(running), sys._getframe(1)))

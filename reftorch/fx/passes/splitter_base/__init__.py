@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reftorch import _places
 from reftorch.autograd import no_grad
 from reftorch.fx.graph_module import GraphModule
 from reftorch.fx.node import Node
@@ -530,3 +531,6 @@ class _SupportDrawer(FxGraphDrawer):
         if node in self._supported:
             return "chartreuse1"
         return "crimson" if node.op in CALLABLE_NODE_OPS else "AliceBlue"
+
+
+_places.split(__name__)

@@ -9,7 +9,7 @@ The most common ones are in this file; the others are in ``formulas``, ``gates``
 
 from __future__ import annotations
 
-from reftorch import _VF, _utils
+from reftorch import _VF, _places
 from reftorch._tensor import Tensor
 from reftorch.nn import functional as F
 from reftorch.nn.modules.activation import attention, formulas, gates, hard
@@ -158,4 +158,4 @@ class LogSoftmax(Module):
         return f"dim={self.dim}"
 
 
-_utils.adopt(__name__, __all__, globals())
+_places.split(__name__)

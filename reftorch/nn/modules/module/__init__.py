@@ -23,10 +23,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from reftorch import _C
+from reftorch import _C, _places
 from reftorch._tensor import Tensor
 from reftorch._utils import typename
 from reftorch._warnings import warn
+from reftorch.compiler import compile
 from reftorch.nn.modules.module.backward_hooks import (
     _closer_look,
     _look_closer_at,
@@ -37,6 +38,7 @@ from reftorch.nn.modules.module.backward_hooks import (
 from reftorch.nn.modules.module.conversion import ModuleConversion
 from reftorch.nn.modules.module.hooks import (
     ForwardHooks,
+    HookModule,
     _forward_unimplemented,
     register_module_forward_hook,
     register_module_forward_pre_hook,
@@ -363,14 +365,11 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         return replica
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Raise an error, because no compiler exists here; the module runs as it is.
+        """Warn once that nothing is compiled; the module runs as it is.
 
-        Raises:
-            RuntimeError: always.
+        Mirrors torch/nn/modules/module.py, ``Module.compile``.
         """
-        raise RuntimeError(
-            f"{type(self).__name__}.compile: torch.compile does not exist here. Call the module without compiling it."
-        )
+        compile(self, *args, **kwargs)
 
     # Training
 
@@ -490,3 +489,6 @@ def _is_tensor_like(value: Any) -> bool:
 def _addindent(text: str, spaces: int) -> str:
     first, *rest = text.split("\n")
     return "\n".join([first, *(" " * spaces + line if line.strip() else "" for line in rest)])
+
+
+_places.split(__name__, Module, kind=HookModule)

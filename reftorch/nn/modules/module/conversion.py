@@ -106,8 +106,8 @@ class ModuleConversion:
         return self._apply(lambda t: _VF.empty_like(t, device=device), recurse)
 
     def type(self, dst_type: Any) -> Self:
-        """Convert all parameters and buffers in place to a dtype, integer ones included."""
-        return self._apply(lambda t: t.to(dst_type))
+        """Convert all parameters and buffers in place to a dtype or a tensor type, integer ones included."""
+        return self._apply(lambda t: t.type(dst_type))
 
     def float(self) -> Self:
         """Convert the floating-point parameters and buffers in place to float32."""

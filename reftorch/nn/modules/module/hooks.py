@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from reftorch._places import SplitModule
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
 from reftorch.nn.modules.module.backward_hooks import BackwardHook, BackwardHooks, _closer_look
@@ -28,6 +29,15 @@ _global_forward_pre_hooks: OrderedDict[int, Callable] = OrderedDict()
 _global_forward_hooks: OrderedDict[int, Callable] = OrderedDict()
 _global_forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
 _global_forward_hooks_always_called: OrderedDict[int, bool] = OrderedDict()
+
+
+class HookModule(SplitModule):
+    """The class of the module ``nn.modules.module``: calls look closer once a program has replaced global hooks."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name.startswith("_global_") and value:
+            _closer_look[-1] = True
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:

@@ -34,37 +34,38 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
     __str__ = __repr__
 
 
-class _OldPostHook:
-    """A hook of ``_register_state_dict_hook``: its return value replaces the dict."""
-
-    def __init__(self, hook: Callable) -> None:
-        self.hook = hook
-
-    def __call__(self, *args: Any) -> Any:
-        return self.hook(*args)
-
-
 class _WrappedHook:
-    """A hook that is called with its module, to which it holds a weak reference."""
+    """A hook that is called with its module, to which it holds a weak reference; or without, if none is given.
 
-    def __init__(self, hook: Callable, module: Any) -> None:
+    Files contain the state, so it has PyTorch's form.
+
+    Mirrors torch/nn/modules/module.py, ``_WrappedHook``.
+    """
+
+    def __init__(self, hook: Callable, module: Any = None) -> None:
         self.hook = hook
-        self.module = weakref.ref(module)
+        self.with_module = module is not None
+        if module is not None:
+            self.module = weakref.ref(module)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self.with_module:
+            return self.hook(*args, **kwargs)
         module = self.module()
         if module is None:
             raise RuntimeError("You are trying to call the hook of a dead Module!")
-        return self.hook(module, *args)
+        return self.hook(module, *args, **kwargs)
 
-    def __getstate__(self) -> tuple:
-        return self.hook, self.module()
+    def __getstate__(self) -> dict[str, Any]:
+        state = {"hook": self.hook, "with_module": self.with_module}
+        return {**state, "module": self.module()} if self.with_module else state
 
-    def __setstate__(self, state: tuple) -> None:
-        self.hook, module = state
-        if module is None:
-            raise RuntimeError("You are trying to revive the hook of a dead Module!")
-        self.module = weakref.ref(module)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.hook, self.with_module = state["hook"], state["with_module"]
+        if self.with_module:
+            if state["module"] is None:
+                raise RuntimeError("You are trying to revive the hook of a dead Module!")
+            self.module = weakref.ref(state["module"])
 
 
 class ModuleState:
@@ -121,6 +122,7 @@ class ModuleState:
 
         Mirrors torch/nn/modules/module.py, ``Module.register_state_dict_post_hook``.
         """
+        hook._from_public_api = True  # type: ignore[attr-defined]  # PyTorch's mark: files contain the hooks
         return _register(self._state_dict_hooks, hook)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -128,7 +130,12 @@ class ModuleState:
 
         That dict replaces the result if ``state_dict`` was called on this module itself.
         """
-        return _register(self._state_dict_hooks, _OldPostHook(hook))
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError(
+                "Cannot register the same function as the state dict post hook that was previously registered via "
+                "register_state_dict_post_hook"
+            )
+        return _register(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Call a hook before the state is loaded; the hook may edit the dict and the lists of problems.
@@ -221,7 +228,7 @@ class ModuleState:
             result = hook(self, destination, prefix, local_metadata)
             if result is None:
                 continue
-            if not isinstance(hook, _OldPostHook):
+            if getattr(hook, "_from_public_api", False):
                 raise RuntimeError("state_dict post-hook must return None")
             destination = result
         return destination

@@ -39,7 +39,7 @@ _TOO_MANY_FILES = (
 
 
 def _pieces(message: Any) -> tuple[list[tuple[memoryview, list[int]]], Any]:
-    """A message as bytes, each piece with the descriptors to send along; and what must live until they are sent.
+    """Return a message as bytes, each piece with its descriptors, and the objects that must live until then.
 
     Memory that has a name lives without the message, because the message counts as a user of the memory.
     """
@@ -161,7 +161,7 @@ class Channel:
                 os.close(fd)
 
     def _read(self, size: int, descriptors: list[int]) -> bytearray:
-        """Exactly ``size`` bytes. Descriptors that come with them are appended to the list."""
+        """Return exactly ``size`` bytes. Descriptors that come with the bytes are appended to the list."""
         data = bytearray(size)
         left = memoryview(data)
         while left:

@@ -21,7 +21,7 @@ __all__: list[str] = []
 def _pin_memory_loop(
     receive: Callable[[], Any], out_queue: queue.Queue[Any], device_index: int, is_over: Callable[[], bool]
 ) -> None:
-    """What the pin-memory thread runs: it takes batches from the workers, pins them, and puts them into a queue."""
+    """Run in the pin-memory thread: take batches from the workers, pin them, and put them into a queue."""
     multiprocessing._set_thread_name("pt_data_pin")
     _C.set_num_threads(1)  # the copies leave the other processors to the workers
     accelerator.set_device_index(device_index)

@@ -25,7 +25,7 @@ MP_STATUS_CHECK_INTERVAL = 5.0  # seconds between two looks whether the loader's
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """What a worker knows of itself.
+    """The facts that a worker process knows about itself.
 
     Attributes:
         id: its number, from 0 to ``num_workers - 1``.
@@ -44,7 +44,7 @@ _worker_info: WorkerInfo | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """Return what the worker process knows of itself, or None in another process.
+    """Return the :class:`WorkerInfo` of this worker process, or None in another process.
 
     An iterable dataset uses the answer to yield its share only, because each worker iterates over a copy of its own.
 
@@ -67,19 +67,19 @@ def get_worker_info() -> WorkerInfo | None:
 
 @dataclass(frozen=True)
 class _IterableDatasetStopIteration:
-    """In place of a batch: the iterable dataset of this worker has ended."""
+    """The message that a worker sends in place of a batch when its iterable dataset has ended."""
 
     worker_id: int
 
 
 @dataclass(frozen=True)
 class _ResumeIteration:
-    """To a worker that persists: a new pass begins. The worker sends it back when it has seen it."""
+    """Tells a persistent worker that a new pass begins. The worker sends the message back when it has read it."""
 
 
 @dataclass(frozen=True)
 class _Task:
-    """What a worker has to do, whatever the index."""
+    """The part of a worker's task that is the same for every index."""
 
     dataset_kind: int
     dataset: Any

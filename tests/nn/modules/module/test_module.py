@@ -368,9 +368,12 @@ def test_memory_is_shared_with_processes_forked_later() -> None:
     assert all(p.is_shared() for p in net.parameters())
 
 
-def test_compile_is_refused() -> None:
-    with pytest.raises(RuntimeError, match="compile does not exist here"):
-        nn.Linear(1, 1).compile()
+@pytest.mark.filterwarnings("ignore:torch.compile")  # said once in a process
+def test_a_compiled_module_runs_as_it_is() -> None:
+    net, x = nn.Linear(2, 2), reftorch.ones(1, 2)
+    before = net(x)
+    net.compile()
+    assert reftorch.equal(net(x), before)
 
 
 def test_a_replica_has_no_parameters(real_torch: ModuleType) -> None:

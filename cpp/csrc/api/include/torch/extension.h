@@ -6,3 +6,5 @@
 
 #include <csrc/utils/pybind.h>
 #include <torch/all.h>
+
+namespace py = pybind11;

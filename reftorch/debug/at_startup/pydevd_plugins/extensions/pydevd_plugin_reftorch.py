@@ -1,4 +1,4 @@
-"""How an editor unfolds a tensor, in VARIABLES and under the mouse: what there is to know of it, then its rows.
+"""Lets an editor unfold a tensor, in VARIABLES and under the mouse: first facts about the tensor, then its rows.
 
 Mirrors: nothing in PyTorch: its tensors are shown by their attributes, where `imag` and others are tracebacks.
 Left out: JupyterLab's debugger, whose kernel does not have this folder on its path.
@@ -7,15 +7,18 @@ debugpy finds this file on PYTHONPATH (the configurations put ``at_startup`` the
 """
 
 import sys
+import warnings
 from typing import Any
 
+# In a process that a program starts, debugpy finds this file imported already, and would warn about its name.
+warnings.filterwarnings("ignore", r"incompatible copy of pydevd already imported:\n .*pydevd_plugin_reftorch\.py$")
 MOST_ROWS = 100
 # Attributes and calls, as one would write them after the tensor's name; `grad` of what is no leaf would warn.
 ALWAYS = (".shape", ".dtype", ".device", ".stride()", ".storage_offset()", ".requires_grad", ".is_leaf", ".grad_fn")
 
 
 def value_of(tensor: Any, name: str) -> Any:
-    """Of one of the names above, or of a row."""
+    """Return the value of one of the names above, or of a row."""
     if name.startswith("["):
         return tensor.detach()[int(name[1:-1])]
     attribute = getattr(tensor, name.strip(".()"))
@@ -26,12 +29,12 @@ class TensorResolver:
     """debugpy's interface: TypeResolveProvider."""
 
     def can_provide(self, type_object: type, type_name: str) -> bool:
-        """Whether it is the type of a tensor."""
+        """Return whether this is the type of a tensor."""
         tensor = getattr(sys.modules.get("reftorch"), "Tensor", None)
         return tensor is not None and issubclass(type_object, tensor)
 
     def get_contents_debug_adapter_protocol(self, tensor: Any, fmt: Any = None) -> list[tuple[str, Any, str]]:
-        """(what is shown as the name, the value, what stands after the tensor's name to evaluate it) of each part."""
+        """Return of each part the name that is shown, the value, and the text that gets it from the tensor's name."""
         names = [*ALWAYS, ".grad"] if tensor.is_leaf or tensor.retains_grad else list(ALWAYS)
         names += [f"[{i}]" for i in range(min(len(tensor), MOST_ROWS))] if tensor.dim() else []
         found = []
@@ -43,11 +46,11 @@ class TensorResolver:
         return found
 
     def get_dictionary(self, tensor: Any) -> dict[str, Any]:
-        """The same for debugpy's older way to ask."""
+        """Return the names and values as a dict, for debugpy's older way to ask."""
         return {name: value for name, value, _ in self.get_contents_debug_adapter_protocol(tensor)}
 
     def resolve(self, tensor: Any, name: str) -> Any:
-        """One of them."""
+        """Return the value of one name."""
         return value_of(tensor, name)
 
 

@@ -1,0 +1,272 @@
+"""Reductions, broadcasts and barriers: every rank has one tensor.
+
+Mirrors: torch/distributed/distributed_c10d.py (``all_reduce``, ``broadcast``, ``reduce``, ``barrier``)
+Leaves out: coalescing, sparse and complex tensors, ``device_ids`` of a barrier.
+
+All ranks of a group call the same collectives in the same order, with tensors of the same size and dtype. A call that
+differs is named on all ranks, with the line of each (Note [Fingerprints of calls] in
+``cpp/csrc/distributed/c10d/ProcessGroupGloo.h``).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from reftorch._C._distributed_c10d import (
+    AllreduceOptions,
+    BarrierOptions,
+    BroadcastOptions,
+    ProcessGroup,
+    ReduceOp,
+    ReduceOptions,
+    Work,
+    _CoalescedWork,
+)
+from reftorch._tensor import Tensor
+from reftorch._warnings import warn
+from reftorch.distributed.constants import default_pg_timeout
+from reftorch.distributed.distributed_c10d.groups import _checked_timeout
+from reftorch.distributed.distributed_c10d.point_to_point import _check_single_tensor
+from reftorch.distributed.distributed_c10d.world import (
+    _canonicalize_group_rank,
+    _group_or_default_group,
+    _rank_not_in_group,
+    _warn_not_in_group,
+    get_backend,
+)
+
+__all__ = [
+    "all_reduce",
+    "all_reduce_coalesced",
+    "barrier",
+    "broadcast",
+    "monitored_barrier",
+    "reduce",
+]
+
+
+def _ended(work: Work, async_op: bool) -> Work | None:
+    """Return the work of an asynchronous call; wait for the others."""
+    if async_op:
+        return work
+    work.wait()
+    return None
+
+
+def all_reduce(
+    tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
+) -> Work | None:
+    """Combine the tensors of all ranks, and put the result into each of them.
+
+    Args:
+        tensor: this rank's numbers, which the result replaces.
+        op: how to combine them, one of :class:`ReduceOp`.
+        group: the default group if None.
+        async_op: whether to return at once.
+
+    Returns:
+        The work if ``async_op``, else None; None too if this process is not a member of the group.
+
+    Raises:
+        DistBackendError: a rank calls something else, has ended, or does not come in time.
+        RuntimeError: numbers of this dtype cannot be combined this way.
+
+    Example:
+        >>> import reftorch as torch
+        >>> import reftorch.distributed as dist
+        >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
+        >>> @spawn_threads_and_init_comms(world_size=3)
+        ... def program():
+        ...     tensor = torch.tensor([1.0, 10.0]) * dist.get_rank()
+        ...     dist.all_reduce(tensor)
+        ...     return tensor.tolist()
+        >>> program()
+        [[3.0, 30.0], [3.0, 30.0], [3.0, 30.0]]
+
+    Mirrors torch/distributed/distributed_c10d.py, ``all_reduce``.
+    """
+    _check_single_tensor(tensor, "tensor")
+    if _rank_not_in_group(group):
+        _warn_not_in_group("all_reduce")
+        return None
+    opts = AllreduceOptions()
+    opts.reduceOp = op
+    opts.asyncOp = async_op
+    return _ended(_group_or_default_group(group).allreduce([tensor], opts), async_op)
+
+
+def all_reduce_coalesced(
+    tensors: Tensor | list[Tensor],
+    op: ReduceOp = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Do :func:`all_reduce` for each tensor of a list. PyTorch deprecates the function.
+
+    Args:
+        tensors: tensors of this rank, which the results replace.
+        op: see :func:`all_reduce`.
+        group: see :func:`all_reduce`.
+        async_op: see :func:`all_reduce`.
+
+    Mirrors torch/distributed/distributed_c10d.py, ``all_reduce_coalesced``.
+    """
+    warn(
+        "`torch.distributed.all_reduce_coalesced` will be deprecated. If you must use it, please revisit our "
+        "documentation later at https://pytorch.org/docs/main/distributed.html#collective-functions",
+        FutureWarning,
+    )
+    if isinstance(tensors, Tensor):
+        tensors = [tensors]
+    for tensor in tensors:
+        _check_single_tensor(tensor, "tensors")
+    if _rank_not_in_group(group):
+        _warn_not_in_group("all_reduce_coalesced")
+        return None
+    pg = _group_or_default_group(group)
+    return _ended(_CoalescedWork([pg.allreduce([tensor], op) for tensor in tensors]), async_op)
+
+
+def broadcast(
+    tensor: Tensor,
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    group_src: int | None = None,
+) -> Work | None:
+    """Copy the tensor of one rank to all others.
+
+    Args:
+        tensor: what to send, or what to overwrite.
+        src: the global rank that sends.
+        group: the default group if None.
+        async_op: whether to return at once.
+        group_src: in place of ``src``, the rank in the group.
+
+    Returns:
+        See :func:`all_reduce`.
+
+    Raises:
+        DistBackendError: see :func:`all_reduce`.
+
+    Example:
+        >>> import reftorch as torch
+        >>> import reftorch.distributed as dist
+        >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
+        >>> @spawn_threads_and_init_comms(world_size=2)
+        ... def program():
+        ...     tensor = torch.full((2,), dist.get_rank())
+        ...     dist.broadcast(tensor, src=1)
+        ...     return tensor.tolist()
+        >>> program()
+        [[1, 1], [1, 1]]
+
+    Mirrors torch/distributed/distributed_c10d.py, ``broadcast``.
+    """
+    _check_single_tensor(tensor, "tensor")
+    if _rank_not_in_group(group):
+        _warn_not_in_group("broadcast")
+        return None
+    pg = _group_or_default_group(group)
+    opts = BroadcastOptions()
+    opts.rootRank = _canonicalize_group_rank(pg, src, group_src)
+    opts.asyncOp = async_op
+    return _ended(pg.broadcast([tensor], opts), async_op)
+
+
+def reduce(
+    tensor: Tensor,
+    dst: int | None = None,
+    op: ReduceOp = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
+    """Combine the tensors of all ranks, and put the result into that of one rank.
+
+    Args:
+        tensor: this rank's numbers; those of ``dst`` are replaced by the result, and the others keep theirs.
+        dst: the global rank that gets the result.
+        op: see :func:`all_reduce`.
+        group: the default group if None.
+        async_op: whether to return at once.
+        group_dst: in place of ``dst``, the rank in the group.
+
+    Returns:
+        See :func:`all_reduce`.
+
+    Raises:
+        DistBackendError: see :func:`all_reduce`.
+
+    Mirrors torch/distributed/distributed_c10d.py, ``reduce``.
+    """
+    pg = _group_or_default_group(group) if not _rank_not_in_group(group) else None
+    _check_single_tensor(tensor, "tensor")
+    if pg is None:
+        _warn_not_in_group("reduce")
+        return None
+    opts = ReduceOptions()
+    opts.reduceOp = op
+    opts.rootRank = _canonicalize_group_rank(pg, dst, group_dst)
+    opts.asyncOp = async_op
+    return _ended(pg.reduce([tensor], opts), async_op)
+
+
+def barrier(
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    device_ids: list[int] | None = None,
+    timeout: timedelta | None = None,
+) -> Work | None:
+    """Wait until all ranks have called this function.
+
+    Args:
+        group: the default group if None.
+        async_op: whether to return at once.
+        device_ids: has no effect: GPUs are not waited for.
+        timeout: how long to wait; the group's timeout if None.
+
+    Returns:
+        See :func:`all_reduce`.
+
+    Raises:
+        DistBackendError: see :func:`all_reduce`.
+
+    Mirrors torch/distributed/distributed_c10d.py, ``barrier``.
+    """
+    if _rank_not_in_group(group):
+        _warn_not_in_group("barrier")
+        return None
+    if device_ids is not None and not isinstance(device_ids, list):
+        raise TypeError("Invalid function argument: device_ids type should be List[int]")
+    opts = BarrierOptions()
+    opts.asyncOp = async_op
+    if timeout is not None:
+        opts.timeout = _checked_timeout(timeout)
+    return _ended(_group_or_default_group(group).barrier(opts), async_op)
+
+
+def monitored_barrier(
+    group: ProcessGroup | None = None, timeout: timedelta | None = None, wait_all_ranks: bool = False
+) -> None:
+    """Wait as :func:`barrier` does; if ranks do not come in time, name them.
+
+    Args:
+        group: the default group if None.
+        timeout: how long to wait; half an hour if None.
+        wait_all_ranks: whether to name all ranks that do not come, and not the first one alone.
+
+    Raises:
+        DistBackendError: a rank did not come. Rank 0 names the rank; the others say that rank 0 knows more.
+        ValueError: the backend is not gloo.
+
+    Mirrors torch/distributed/distributed_c10d.py, ``monitored_barrier``.
+    """
+    if _rank_not_in_group(group):
+        _warn_not_in_group("monitored_barrier")
+        return
+    if get_backend(group) != "gloo":
+        raise ValueError("monitored_barrier is only implemented for GLOO backend.")
+    wait: Any = _checked_timeout(timeout, default_pg_timeout)
+    _group_or_default_group(group).monitored_barrier(wait, wait_all_ranks)

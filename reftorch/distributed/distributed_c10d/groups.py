@@ -1,0 +1,381 @@
+"""Making and ending groups.
+
+Mirrors: torch/distributed/distributed_c10d.py (``init_process_group``, ``destroy_process_group``, ``new_group``)
+Leaves out: groups of several backends, splitting and shrinking of groups, lazy connections.
+"""
+
+from __future__ import annotations
+
+import atexit
+import io
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from reftorch._C import device as torch_device
+from reftorch._C._distributed_c10d import PrefixStore, ProcessGroup, ProcessGroupGloo, Store, TCPStore
+from reftorch.distributed.constants import default_pg_timeout
+from reftorch.distributed.distributed_c10d.backends import Backend, BackendConfig, is_backend_available
+from reftorch.distributed.distributed_c10d.world import (
+    GroupMember,
+    _get_default_group,
+    _world,
+    get_process_group_ranks,
+    get_world_size,
+)
+from reftorch.distributed.elastic.multiprocessing.errors import write_error_file
+from reftorch.distributed.rendezvous import rendezvous
+
+__all__ = [
+    "destroy_process_group",
+    "init_process_group",
+    "new_group",
+    "new_subgroups",
+    "new_subgroups_by_enumeration",
+]
+
+# Set by the launcher under a debugger: a rank that is stopped at a breakpoint must not end the others.
+_NO_TIMEOUTS = "REFTORCH_DISTRIBUTED_NO_TIMEOUTS"
+
+
+def _checked_timeout(timeout: timedelta | None, default: timedelta = default_pg_timeout) -> timedelta:
+    if timeout is None:
+        timeout = default
+    if not isinstance(timeout, timedelta):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
+    return timedelta(days=365) if os.environ.get(_NO_TIMEOUTS) == "1" else timeout
+
+
+def _hostname(store: Store) -> str:
+    """Return the address at which other ranks reach this process, which depends on where they are.
+
+    ``GLOO_SOCKET_IFNAME`` names a network interface. Otherwise the address is that of the interface that leads to the
+    store, and the loopback if the store is in this process or in a file.
+    """
+    interface = os.environ.get("GLOO_SOCKET_IFNAME")
+    if interface:
+        return _address_of(interface)
+    while isinstance(store, PrefixStore):
+        store = store.underlying_store
+    if not isinstance(store, TCPStore) or store.host == "localhost" or store.host.startswith("127."):
+        return "127.0.0.1"
+    # On the machine of the store, its name may stand for the loopback: then any other address shows the way out.
+    for host, port in ((store.host, store.port), ("192.0.2.1", 9)):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect((host, port))  # sends nothing: it chooses the interface
+            except OSError:
+                continue
+            address = str(probe.getsockname()[0])
+        if not address.startswith("127."):
+            return address
+    return socket.gethostname()
+
+
+def _address_of(interface: str) -> str:
+    import fcntl
+    import struct
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            answer = fcntl.ioctl(probe.fileno(), 0x8915, struct.pack("256s", interface[:15].encode()))  # SIOCGIFADDR
+        except OSError as error:
+            raise ValueError(f"GLOO_SOCKET_IFNAME: there is no interface {interface!r} with an address") from error
+    return socket.inet_ntoa(answer[20:24])
+
+
+def _make_group(
+    backend: Backend, store: Store, ranks: list[int], rank: int, timeout: timedelta, name: str, desc: str
+) -> ProcessGroup:
+    """Make a group of the global ``ranks``, in which this process has the rank ``rank``, and register it."""
+    config = BackendConfig(backend)
+    names = set(config.get_device_backend_map().values())
+    if backend == Backend.UNDEFINED or Backend.GLOO in names:
+        kind = Backend.GLOO
+    else:
+        kind = next(iter(names))
+    for wanted in sorted(names) if backend != Backend.UNDEFINED else ():
+        if not is_backend_available(wanted):
+            words = {"nccl": "NCCL", "mpi": "MPI", "ucc": "UCC", "xccl": "XCCL"}
+            if wanted not in words:
+                raise ValueError(f"Invalid backend: '{wanted}'. Hint: 'gloo' is for tensors on the CPU")
+            raise RuntimeError(
+                f"Distributed package doesn't have {words[wanted]} built in. Hint: 'gloo' is for tensors on the CPU"
+            )
+    store = PrefixStore(name, store)
+    plugin = Backend._plugins.get(kind.upper())
+    if plugin is not None:
+        if plugin.extended_api:
+            raise NotImplementedError("init_process_group: backends of the extended API do not exist here")
+        pg = plugin.creator(store, rank, len(ranks), timeout)
+    else:
+        pg = ProcessGroupGloo(store, rank, len(ranks), timeout, _hostname(store))
+    pg._set_group_name(name)
+    pg._set_group_desc(desc)
+    _world.pg_map[pg] = (kind, store)
+    _world.pg_names[pg] = name
+    _world.pg_group_ranks[pg] = {global_rank: i for i, global_rank in enumerate(ranks)}
+    return pg
+
+
+def init_process_group(
+    backend: str | None = None,
+    init_method: str | None = None,
+    timeout: timedelta | None = None,
+    world_size: int = -1,
+    rank: int = -1,
+    store: Store | None = None,
+    group_name: str = "",
+    pg_options: Any = None,
+    device_id: torch_device | int | None = None,
+    _ranks: list[int] | None = None,
+) -> None:
+    """Make the default group, of all processes; return when all have come.
+
+    Args:
+        backend: ``"gloo"``, also if None.
+        init_method: a URL, see :mod:`reftorch.distributed.rendezvous`; ``"env://"`` if neither this nor ``store`` is
+            given.
+        timeout: how long an operation may take, half an hour if None. Under a debugger, the launcher lifts it.
+        world_size: the number of processes; needed with ``store``.
+        rank: the number of this process; needed with ``store``.
+        store: where the processes find each other.
+        group_name: has no effect, as in PyTorch.
+        pg_options: must be None.
+        device_id: has no effect: there are no connections of devices to prepare.
+
+    Raises:
+        ValueError: there is a default group already, or the backend is unknown, or the environment lacks a variable.
+        RuntimeError: the backend is not built in.
+        DistNetworkError, DistStoreError: the store or a rank does not answer in time.
+
+    Example:
+        >>> import reftorch.distributed as dist
+        >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.get_rank(), dist.get_world_size(), dist.get_backend()
+        (0, 1, 'gloo')
+        >>> dist.destroy_process_group()
+
+    Mirrors torch/distributed/distributed_c10d.py, ``init_process_group``.
+    """
+    if _world.default_pg is not None:
+        raise ValueError("trying to initialize the default process group twice!")
+    if pg_options is not None:
+        raise NotImplementedError("init_process_group: pg_options do not exist here; expected None")
+    if store is not None and init_method is not None:
+        raise AssertionError("Cannot specify both init_method and store.")
+    timeout = _checked_timeout(timeout)
+    if store is not None:
+        if world_size <= 0:
+            raise AssertionError("world_size must be positive if using store")
+        if rank < 0:
+            raise AssertionError("rank must be non-negative if using store")
+    else:
+        store, rank, world_size = next(rendezvous(init_method or "env://", rank, world_size, timeout=timeout))
+        store.set_timeout(timeout)
+        store = PrefixStore("default_pg", store)
+    kind = Backend(backend or Backend.UNDEFINED)
+    _world.default_pg = _make_group(kind, store, list(range(world_size)), rank, timeout, "0", "default_pg")
+    _world.store = store
+    _install_excepthook(rank)
+    atexit.register(_abort_all)  # again after each call: it is called once
+
+
+def _abort_all() -> None:
+    """End the connections of all groups, so that no thread of a group waits while the process ends."""
+    for pg in list(_world.pg_map):
+        pg.abort()
+
+
+def _install_excepthook(rank: int) -> None:
+    """Let an uncaught exception be printed with the rank before each line, and be known to the launcher."""
+    before = sys.excepthook
+    if getattr(before, "_is_of_distributed", False):
+        return
+
+    def hook(kind: Any, value: Any, trace: Any) -> None:
+        write_error_file(value)
+        stderr, sys.stderr = sys.stderr, io.StringIO()
+        try:
+            before(kind, value, trace)
+            text = sys.stderr.getvalue()
+        finally:
+            sys.stderr = stderr
+        sys.stderr.write("".join(f"[rank{rank}]: {line}\n" if line else "\n" for line in text.splitlines()))
+        sys.stderr.flush()
+
+    hook._is_of_distributed = True  # type: ignore[attr-defined]
+    sys.excepthook = hook
+
+
+def destroy_process_group(group: ProcessGroup | None = None) -> None:
+    """End a group when its operations have ended.
+
+    Args:
+        group: the default group if None; all other groups are ended with it.
+
+    Raises:
+        ValueError: the group is unknown, or was destroyed before.
+
+    Mirrors torch/distributed/distributed_c10d.py, ``destroy_process_group``.
+    """
+    if group is not None and group == GroupMember.NON_GROUP_MEMBER:
+        return
+    pg = _world.default_pg if group is None else group
+    if pg is None or pg not in _world.pg_map:
+        raise ValueError("Invalid process group specified")
+    every = pg is _world.default_pg
+    for each in list(_world.pg_map) if every else [pg]:
+        each.shutdown()
+        for table in (_world.pg_map, _world.pg_names, _world.pg_group_ranks):
+            table.pop(each)
+    if every:
+        _world.default_pg, _world.store, _world.group_count = None, None, 0
+
+
+def new_group(
+    ranks: Sequence[int] | None = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any = None,
+    use_local_synchronization: bool = False,
+    group_desc: str | None = None,
+    device_id: torch_device | None = None,
+    sort_ranks: bool = True,
+) -> ProcessGroup | int:
+    """Make a group of some ranks. All ranks of the default group must call this function, in the same order.
+
+    Args:
+        ranks: the global ranks of the members; all ranks if None.
+        timeout: how long an operation may take; half an hour if None.
+        backend: that of the default group if None.
+        pg_options: must be None.
+        use_local_synchronization: whether only the members call the function.
+        group_desc: a description.
+        device_id: has no effect.
+        sort_ranks: whether the members are numbered in the order of their global ranks, or in the order of ``ranks``.
+
+    Returns:
+        The group, or ``GroupMember.NON_GROUP_MEMBER`` if this process is not a member.
+
+    Raises:
+        ValueError: a rank does not exist, or is named twice.
+
+    Mirrors torch/distributed/distributed_c10d.py, ``new_group``.
+    """
+    default = _get_default_group()
+    if pg_options is not None:
+        raise NotImplementedError("new_group: pg_options do not exist here; expected None")
+    timeout = _checked_timeout(timeout)
+    kind = Backend(backend) if backend else Backend(_world.pg_map[default][0])
+    world_size = default.size()
+    if ranks is None:
+        members = list(range(world_size))
+    else:
+        members = sorted(ranks) if sort_ranks else list(ranks)
+        if len(set(members)) != len(members):
+            raise ValueError(f"new_group: a rank is named twice in {members}")
+        if len(members) > world_size:
+            raise ValueError(
+                "the new group's world size should be less or equal to the world size set by init_process_group"
+            )
+        for member in members:
+            if member < 0 or member >= world_size:
+                raise ValueError(
+                    "The new group's rank should be within the world_size set by init_process_group, "
+                    f"but got {member} of {world_size}"
+                )
+    if use_local_synchronization:  # other ranks do not count this call, so the name cannot be a number
+        same = sum(_world.pg_names[pg].startswith(f"ranks_{members}") for pg in _world.pg_names)
+        name = f"ranks_{members}_{same}"
+    else:
+        _world.group_count += 1
+        name = str(_world.group_count)
+    if default.rank() not in members:
+        return GroupMember.NON_GROUP_MEMBER
+    rank = members.index(default.rank())
+    return _make_group(kind, _world.store, members, rank, timeout, name, group_desc or "undefined")
+
+
+def new_subgroups(
+    group_size: int | None = None,
+    group: ProcessGroup | None = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any = None,
+    group_desc: str | None = None,
+) -> tuple[ProcessGroup | int | None, list[ProcessGroup | int]]:
+    """Divide a group into groups of ``group_size`` neighbours.
+
+    Args:
+        group_size: the size of each new group; the number of devices of this machine if None.
+        group: what is divided: the default group if None.
+        timeout: see :func:`new_group`.
+        backend: see :func:`new_group`.
+        pg_options: must be None.
+        group_desc: see :func:`new_group`.
+
+    Returns:
+        The new group of this process, and the list of all new groups.
+
+    Raises:
+        ValueError: the size is not positive, is larger than the group, or does not divide it.
+
+    Mirrors torch/distributed/distributed_c10d.py, ``new_subgroups``.
+    """
+    if group_size is None:
+        raise ValueError("Default group size only takes effect when CUDA is available. Hint: pass group_size")
+    if group_size <= 0:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
+    world_size = get_world_size(group)
+    if world_size < group_size:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({world_size})")
+    if world_size % group_size != 0:
+        raise ValueError(f"The world size ({world_size}) must be divisible by 'group_size={group_size}'")
+    ranks = get_process_group_ranks(group)
+    parts = [ranks[begin : begin + group_size] for begin in range(0, world_size, group_size)]
+    return new_subgroups_by_enumeration(parts, timeout, backend, pg_options, group_desc)
+
+
+def new_subgroups_by_enumeration(
+    ranks_per_subgroup_list: list[list[int]],
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any = None,
+    group_desc: str | None = None,
+) -> tuple[ProcessGroup | int | None, list[ProcessGroup | int]]:
+    """Make a group of each list of global ranks.
+
+    Args:
+        ranks_per_subgroup_list: the members of each group; no rank is a member of two.
+        timeout: see :func:`new_group`.
+        backend: see :func:`new_group`.
+        pg_options: must be None.
+        group_desc: see :func:`new_group`.
+
+    Returns:
+        The new group of this process, or None, and the list of all new groups.
+
+    Raises:
+        ValueError: the list is empty, or a rank is a member of two groups.
+
+    Mirrors torch/distributed/distributed_c10d.py, ``new_subgroups_by_enumeration``.
+    """
+    if not ranks_per_subgroup_list:
+        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
+    seen: dict[int, list[int]] = {}
+    for ranks in ranks_per_subgroup_list:
+        for rank in ranks:
+            if rank in seen:
+                raise ValueError(f"Rank {rank} has appeared in both subgroup {seen[rank]} and {ranks}")
+            seen[rank] = ranks
+    own, groups = None, []
+    for ranks in ranks_per_subgroup_list:
+        made = new_group(ranks, timeout, backend, pg_options, group_desc=group_desc)
+        groups.append(made)
+        if made != GroupMember.NON_GROUP_MEMBER:
+            own = made
+    return own, groups

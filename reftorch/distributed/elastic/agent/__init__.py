@@ -1,0 +1,5 @@
+"""The agent of a machine.
+
+Mirrors: torch/distributed/elastic/agent/__init__.py
+Leaves out: nothing.
+"""

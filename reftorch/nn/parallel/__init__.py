@@ -1,0 +1,24 @@
+"""Modules that train on several devices at once, or in several processes.
+
+Mirrors: torch/nn/parallel/__init__.py
+"""
+
+from reftorch._api import getattr_of as _getattr_of
+from reftorch.nn.parallel.parallel_apply import parallel_apply
+from reftorch.nn.parallel.replicate import replicate
+from reftorch.nn.parallel.scatter_gather import gather, scatter
+
+from reftorch.nn.parallel.data_parallel import DataParallel, data_parallel  # isort: skip
+from reftorch.nn.parallel.distributed import DistributedDataParallel  # isort: skip
+
+__all__ = [
+    "DataParallel",
+    "DistributedDataParallel",
+    "data_parallel",
+    "gather",
+    "parallel_apply",
+    "replicate",
+    "scatter",
+]
+
+__getattr__ = _getattr_of("reftorch.nn.parallel")

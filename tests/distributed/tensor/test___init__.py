@@ -1,0 +1,61 @@
+"""Names of tensors and parameters in pieces, which libraries import as soon as torch.distributed is available.
+
+Mirrors: nothing in PyTorch: there the names do what they say.
+"""
+
+from typing import Any
+
+import pytest
+
+import reftorch
+from reftorch.distributed import device_mesh, fsdp, tensor
+from reftorch.distributed._composable.fsdp import fully_shard
+from reftorch.distributed._functional_collectives import wait_tensor
+from reftorch.distributed._tensor import DTensor as FormerDTensor
+from reftorch.distributed._tensor.experimental import implicit_replication
+from reftorch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard
+from reftorch.distributed.tensor._utils import compute_local_shape_and_global_offset
+from reftorch.distributed.tensor.placement_types import _StridedShard
+
+
+def test_no_tensor_and_no_module_is_in_pieces() -> None:
+    net = reftorch.nn.Linear(2, 2)
+    assert not any(isinstance(p, DTensor) for p in net.parameters())
+    assert not isinstance(net, (fsdp.FSDPModule, fsdp.FullyShardedDataParallel))
+    assert FormerDTensor is DTensor and fully_shard is fsdp.fully_shard
+
+
+REFUSED: list[Any] = [
+    lambda: DTensor(reftorch.ones(2)),
+    lambda: tensor.distribute_tensor(reftorch.ones(2)),
+    lambda: tensor.distribute_module(reftorch.nn.Linear(1, 1)),
+    lambda: device_mesh.DeviceMesh("cpu", [0]),
+    lambda: device_mesh.init_device_mesh("cpu", (1,)),
+    lambda: fsdp.fully_shard(reftorch.nn.Linear(1, 1)),
+    lambda: fsdp.FullyShardedDataParallel(reftorch.nn.Linear(1, 1)),
+    lambda: fsdp.MixedPrecisionPolicy(),
+    lambda: fsdp.CPUOffloadPolicy(),
+    lambda: implicit_replication(),
+    lambda: compute_local_shape_and_global_offset((2,), None, ()),
+]
+
+
+@pytest.mark.parametrize("call", REFUSED, ids=range(len(REFUSED)))
+def test_what_would_make_pieces_says_that_there_are_none(call: Any) -> None:
+    with pytest.raises(NotImplementedError, match=r"^\w+: .* (does|do) not exist here\b"):
+        call()
+
+
+def test_placements_answer_questions() -> None:
+    placements = [Shard(1), Replicate(), Partial(), _StridedShard(0, split_factor=2)]
+    assert [p.is_shard() for p in placements] == [True, False, False, True]
+    assert [p.is_shard(0) for p in placements] == [False, False, False, True]
+    assert [p.is_replicate() for p in placements] == [False, True, False, False]
+    assert [p.is_partial("sum") for p in placements] == [False, False, True, False]
+    assert Shard(1) == Shard(dim=1) != Shard(0) and len({Shard(1), Shard(1), Replicate()}) == 2
+    assert all(isinstance(p, Placement) for p in placements)
+
+
+def test_a_tensor_is_ready() -> None:
+    x = reftorch.ones(2)
+    assert wait_tensor(x) is x
