@@ -38,13 +38,13 @@ void check_signals() {
 
 // --- the line of the program -----------------------------------------------------------------------------------------
 
-// The folder of this package, with a slash at the end.
-const std::string& package_folder() {
-  static const std::string* const folder = [] {
-    const auto file = py::module_::import("reftorch").attr("__file__").cast<std::string>();
-    return new std::string(file.substr(0, file.rfind('/') + 1));
-  }();
-  return *folder;
+// The folder of this package, with a slash at the end. The binding of the module asks for it, not the first collective:
+// an import may let another thread run, which would wait for the first caller's local static with the GIL in its hands.
+std::string package_folder;
+
+void find_package_folder() {
+  const auto file = py::module_::import("reftorch").attr("__file__").cast<std::string>();
+  package_folder = file.substr(0, file.rfind('/') + 1);
 }
 
 // Returns "file.py:31", the innermost line of Python that is not in this package, or "" without such a line.
@@ -57,7 +57,7 @@ std::string call_site() {
     const char* const file = PyUnicode_AsUTF8(code->co_filename);
     if (file == nullptr) {
       PyErr_Clear();
-    } else if (std::string_view(file).rfind(package_folder(), 0) != 0) {
+    } else if (std::string_view(file).rfind(package_folder, 0) != 0) {
       place = c10::str(file, ":", PyFrame_GetLineNumber(frame));
     }
     Py_DECREF(code);
@@ -395,20 +395,19 @@ void init_process_groups(py::module_& m) {
       "Mirrors torch/csrc/distributed/c10d/ProcessGroupGloo.hpp, ``ProcessGroupGloo``.")
       .def(py::init([](const std::shared_ptr<Store>& store, int rank, int size, Milliseconds timeout,
                        const std::string& hostname) {
-             return std::shared_ptr<ProcessGroupGloo>(new ProcessGroupGloo(store, rank, size, timeout, hostname),
-                                                      [](ProcessGroupGloo* group) {
-                                                        // The destructor waits for the group's thread, which may let a
-                                                        // tensor go and need the GIL for that.
-                                                        if (PyGILState_Check() != 0) {
-                                                          const py::gil_scoped_release release;
-                                                          delete group;
-                                                        } else {
-                                                          delete group;
-                                                        }
-                                                      });
+             // Not a call guard: pybind11 would then enter the new object in its table of instances without the GIL.
+             auto* const made = without_gil([&] { return new ProcessGroupGloo(store, rank, size, timeout, hostname); });
+             return std::shared_ptr<ProcessGroupGloo>(made, [](ProcessGroupGloo* group) {
+               // The destructor waits for the group's thread, which may let a tensor go and need the GIL for that.
+               if (PyGILState_Check() != 0) {
+                 without_gil([&] { delete group; });
+               } else {
+                 delete group;
+               }
+             });
            }),
-           no_gil(), py::arg("store").none(false), py::arg("rank"), py::arg("size"),
-           py::arg("timeout") = Milliseconds(1'800'000), py::arg("hostname") = "127.0.0.1");
+           py::arg("store").none(false), py::arg("rank"), py::arg("size"), py::arg("timeout") = Milliseconds(1'800'000),
+           py::arg("hostname") = "127.0.0.1");
 }
 
 // --- debug levels ----------------------------------------------------------------------------------------------------
@@ -430,6 +429,7 @@ void initC10d(PyObject* module) {
       "_distributed_c10d", "The C++ half of torch.distributed: stores, process groups and works.");
   set_interrupt_check(&check_signals);
   set_stack_reader(&python_stack);
+  find_package_folder();
   init_stores(m.ptr());
   init_options(m.ptr());
   init_work(m);

@@ -156,12 +156,12 @@ void init_stores(PyObject* module) {
              options.timeout = timeout;
              options.multiTenant = multi_tenant;
              options.masterListenFd = master_listen_fd;
-             return std::make_shared<TCPStore>(std::move(host_name), options);
+             // Not a call guard: pybind11 would then enter the new object in its table of instances without the GIL.
+             return without_gil([&] { return std::make_shared<TCPStore>(std::move(host_name), options); });
            }),
-           no_gil(), py::arg("host_name"), py::arg("port"), py::arg("world_size") = py::none(),
-           py::arg("is_master") = false, py::arg("timeout") = Store::kDefaultTimeout,
-           py::arg("wait_for_workers") = true, py::arg("multi_tenant") = false,
-           py::arg("master_listen_fd") = py::none(), py::arg("use_libuv") = true)
+           py::arg("host_name"), py::arg("port"), py::arg("world_size") = py::none(), py::arg("is_master") = false,
+           py::arg("timeout") = Store::kDefaultTimeout, py::arg("wait_for_workers") = true,
+           py::arg("multi_tenant") = false, py::arg("master_listen_fd") = py::none(), py::arg("use_libuv") = true)
       .def_property_readonly("host", torch::method(&TCPStore::getHost), "The machine of the server.")
       .def_property_readonly("port", torch::method(&TCPStore::getPort), "The port of the server.");
 }

@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 namespace reftorch::c10d::gloo {
 
@@ -28,6 +30,7 @@ Mailbox::Mailbox(int rank, std::vector<Socket> peers, std::function<std::string(
       sending_(peers_.size()),
       answer_(std::move(answer)),
       gone_(peers_.size()),
+      wake_up_(::eventfd(0, EFD_CLOEXEC)),
       thread_("pg_mailbox", [this] { read_messages(); }) {}
 
 Mailbox::~Mailbox() {
@@ -37,6 +40,9 @@ Mailbox::~Mailbox() {
 
 void Mailbox::abort(const std::string& why) {
   closing_ = true;
+  // The connections cannot be relied on to wake the thread: where the peers ended first, it waits for none any more.
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wake_up_.fd(), &one, sizeof one);
   for (const Socket& peer : peers_) {
     peer.shutdown();
   }
@@ -242,11 +248,12 @@ void Mailbox::read_messages() {
   for (const Socket& peer : peers_) {
     ready.push_back({peer.fd(), POLLIN, 0}); // poll() skips the -1 of our own place
   }
+  ready.push_back({wake_up_.fd(), POLLIN, 0});
   while (!closing_) {
     if (::poll(ready.data(), ready.size(), static_cast<int>(kSlice.count())) < 0) {
       continue;
     }
-    for (size_t from = 0; from < ready.size(); from++) {
+    for (size_t from = 0; from < peers_.size(); from++) {
       if (ready[from].fd < 0 || ready[from].revents == 0) {
         continue;
       }

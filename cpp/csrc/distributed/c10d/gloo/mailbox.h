@@ -87,6 +87,7 @@ class Mailbox final {
   std::deque<std::pair<int, int32_t>> stack_questions_; // who asks, and the number of the question
   bool reads_stack_ = false;
   std::atomic<bool> closing_{false};
+  const Socket wake_up_; // an eventfd, which ends the wait of the thread when closing_ is set
   Thread thread_, stack_thread_;
 };
 
