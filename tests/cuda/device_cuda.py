@@ -363,7 +363,9 @@ x, host = torch.ones(3, device="cuda"), torch.ones(3).pin_memory()
 x.record_stream(torch.cuda.Stream())
 torch.empty(3, device="cuda").copy_(host, non_blocking=True)
 try:
-    print(x[torch.tensor([3], device="cuda")].cpu())
+    rows = x[torch.tensor([3], device="cuda")]
+    print("launched")
+    print(rows.cpu())
 except RuntimeError as error:
     print(error)
 del x, host
@@ -374,6 +376,7 @@ print("still there")
 def test_an_index_out_of_range_fails_on_the_device() -> None:
     done = subprocess.run([sys.executable, "-c", OUT_OF_RANGE], text=True, capture_output=True, timeout=120)
     assert "device-side assert triggered" in done.stdout, done.stdout + done.stderr
+    assert ("launched" in done.stdout) == (not BLOCKING), "only a blocking launch reports the error of its own kernel"
     assert "still there" in done.stdout and done.returncode == 0, done.stdout + done.stderr
 
 

@@ -112,7 +112,8 @@ cudaError_t launch(const cudaLaunchConfig_t& config, std::unique_ptr<Kernel> ker
     enqueue(stream, [config, kernel = std::shared_ptr<Kernel>(std::move(kernel)), device = stream->device] {
       with_open_peers(*device, [&] { run_grid(config, *kernel, *device); });
     });
-    return cudaSuccess;
+    // With CUDA_LAUNCH_BLOCKING=1 the kernel has run, so its own launch reports the error, as on a GPU.
+    return runtime().blocking ? stream->device->error.load() : cudaSuccess;
   });
 }
 
@@ -185,11 +186,7 @@ const char* cudaGetErrorString(cudaError_t error) {
 
 // ---- Devices ----
 cudaError_t cudaGetDeviceCount(int* count) {
-  if (setting("REFTORCH_CUDA_SIM", "0") == "0") { // Note [The simulator sleeps]
-    *count = 0;
-    return cudaErrorNoDevice;
-  }
-  *count = static_cast<int>(runtime().devices.size());
+  *count = number_of_devices(); // does not construct Runtime: see Note [The simulator sleeps]
   return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 cudaError_t cudaSetDevice(int device) {

@@ -12,7 +12,7 @@
 // The first CUDA call that needs a device constructs Runtime. The constructor reads the settings, reserves the
 // addresses of the devices and installs a handler for SIGSEGV. Before that call, the simulator has no thread, no memory
 // and no handler. If REFTORCH_CUDA_SIM is not set, there are no devices, and reftorch makes no CUDA call except
-// cudaGetDeviceCount, which does not construct Runtime.
+// cudaGetDeviceCount, which does not construct Runtime. So a process may also count its devices before it forks.
 //
 // The settings, which are read once from the environment:
 //   REFTORCH_CUDA_SIM=N                the number of devices; no devices if 0 or unset
@@ -45,6 +45,7 @@ constexpr size_t kMaxThreads = 1024, kMaxShared = 48 << 10, kPage = 4096;
 constexpr int kMaxDevices = 16, kMultiProcessors = 4;
 
 std::string setting(const char* name, const char* otherwise);
+int number_of_devices(); // does not construct Runtime
 
 // ---- memory.cpp ----
 

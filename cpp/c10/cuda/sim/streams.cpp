@@ -21,6 +21,10 @@ std::string setting(const char* name, const char* otherwise) {
   return text != nullptr && *text != '\0' ? text : otherwise;
 }
 
+int number_of_devices() {
+  return std::clamp(std::atoi(setting("REFTORCH_CUDA_SIM", "0").c_str()), 0, kMaxDevices);
+}
+
 // The runtime is never destroyed, because workers may still run when the process ends.
 Runtime& runtime() {
   static Runtime* const it = new Runtime;
@@ -75,7 +79,7 @@ Runtime::Runtime() {
   blocking = setting("CUDA_LAUNCH_BLOCKING", "0") == "1";
   latency_us = std::atoi(setting("REFTORCH_CUDA_SIM_LATENCY_US", "0").c_str());
   helpers = std::atoi(setting("REFTORCH_CUDA_SIM_THREADS", "1").c_str()) - 1;
-  const int count = std::clamp(std::atoi(setting("REFTORCH_CUDA_SIM", "0").c_str()), 0, kMaxDevices);
+  const int count = number_of_devices();
   for (int i = 0; i < count; i++) {
     Device& device = devices.emplace_back();
     device.index = i;
