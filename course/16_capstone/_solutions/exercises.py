@@ -865,9 +865,9 @@ with check("16.6", "one bug in the real thing") as c:
 # anything, read both: perhaps the fault is fixed, or the maintainers have said which of two ways they want. A short
 # discussion in the issue comes before a pull request, and costs you less than a patch that nobody asked for.
 #
-# Another fault is in the same function, and no issue is named here: a state that is a *text*, such as
-# `state["mode"] = "warm"`, comes back as `"<generator object ...>"`, because a text is an `Iterable`, too. You have
-# all that you need for a second pull request.
+# The same function has a second fault. A state that is a string, such as `state["mode"] = "warm"`, is loaded as
+# `"<generator object ...>"`, because a string is an `Iterable` as well. Look for an issue about that fault; if there is
+# none, you have all that you need for a second pull request.
 
 # %% [markdown] exercise="16.6" role="hint"
 # `patched_torch("torch/optim/optimizer.py", patch).run(program)` returns an outcome with `printed` and `error`. Begin

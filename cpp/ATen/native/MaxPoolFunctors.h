@@ -28,7 +28,8 @@ struct Largest {
   int64_t place;
 };
 
-// x: one plane of the input. Of several equal elements the first is named; NaN is larger than every number.
+// Returns the largest element of a window of one plane of the input, `x`, and its place in the plane. Of several equal
+// elements, the first one is returned. NaN counts as larger than every number.
 template <typename scalar_t>
 C10_HOST_DEVICE Largest<opmath_type<scalar_t>> largest_in_window(const scalar_t* x, const PoolShape& s,
                                                                  const PoolWindow& depths, const PoolWindow& rows,

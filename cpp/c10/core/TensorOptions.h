@@ -12,7 +12,8 @@
 
 namespace reftorch::c10 {
 
-// What is not set has its default: the default dtype and device, no pinned memory, no gradient.
+// The settings with which a factory function makes a tensor. For a setting that is not given, the function takes the
+// default dtype or the default device, does not pin the memory, and returns a tensor that does not require a gradient.
 class TensorOptions final {
  public:
   TensorOptions() = default;

@@ -49,7 +49,7 @@ namespace c10 = reftorch::c10;
 
 namespace torch {
 
-using namespace reftorch::at; // NOLINT: every op is a function of torch, too
+using namespace reftorch::at; // NOLINT: an extension may also call every op as a function of the namespace torch
 
 using reftorch::c10::ArrayRef;
 using reftorch::c10::device;
