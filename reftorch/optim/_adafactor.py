@@ -12,10 +12,59 @@ from typing import Any
 from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch._type_info import finfo
-from reftorch.autograd.grad_mode import enable_grad, no_grad
-from reftorch.optim.optimizer import Optimizer, _get_value, _scalar_state
+from reftorch.autograd.grad_mode import no_grad
+from reftorch.optim.optimizer import Optimizer, _get_value, _loss_of, _scalar_state
 
 __all__ = ["Adafactor", "adafactor"]
+
+
+def _single_tensor_adafactor(
+    params: list[Tensor],
+    grads: list[Tensor],
+    row_vars: list[Tensor | None],
+    col_vars: list[Tensor | None],
+    variances: list[Tensor | None],
+    state_steps: list[Tensor],
+    *,
+    d: float,
+    lr: float | Tensor,
+    beta2_decay: float,
+    weight_decay: float,
+    eps1: float | None,
+    eps2: float,
+    maximize: bool,
+) -> None:
+    """Change the parameters by the rule of :class:`Adafactor`, one after the other: the form to read."""
+    lr = _get_value(lr)
+    for i, param in enumerate(params):
+        grad = -grads[i] if maximize else grads[i]
+        row_var, col_var, variance, step_t = row_vars[i], col_vars[i], variances[i], state_steps[i]
+        epsilon = finfo(param.dtype).eps if eps1 is None else eps1
+
+        step_t += 1
+        step = step_t.item()
+        one_minus_beta2 = step**beta2_decay
+        rho = min(lr, 1 / step**0.5)
+        alpha = max(eps2, _rms(param)) * rho
+
+        if weight_decay != 0:
+            param.mul_(1 - lr * weight_decay)
+
+        if grad.dim() > 1:
+            if row_var is None or col_var is None:
+                raise AssertionError("row_var and col_var should be defined when grad is multidimensional")
+            row_var.lerp_(grad.norm(2, dim=-1, keepdim=True).square_().div_(grad.size(-1)), one_minus_beta2)
+            col_var.lerp_(grad.norm(2, dim=-2, keepdim=True).square_().div_(grad.size(-2)), one_minus_beta2)
+            estimate = row_var @ col_var
+            estimate.div_(row_var.mean(dim=-2, keepdim=True).clamp_(min=epsilon))
+        else:
+            if variance is None:
+                raise AssertionError("variance should be defined when grad is a vector")
+            variance.lerp_(grad * grad, one_minus_beta2)
+            estimate = variance.clone()
+
+        update = estimate.clamp_(min=epsilon * epsilon).rsqrt_().mul_(grad)
+        param.add_(update, alpha=-alpha / max(1.0, _rms(update) / d))
 
 
 class Adafactor(Optimizer):
@@ -137,10 +186,7 @@ class Adafactor(Optimizer):
 
     @no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []
             grads: list[Tensor] = []
@@ -229,51 +275,3 @@ def adafactor(
 
 def _rms(x: Tensor) -> float:
     return x.norm(2).item() / x.numel() ** 0.5
-
-
-def _single_tensor_adafactor(
-    params: list[Tensor],
-    grads: list[Tensor],
-    row_vars: list[Tensor | None],
-    col_vars: list[Tensor | None],
-    variances: list[Tensor | None],
-    state_steps: list[Tensor],
-    *,
-    d: float,
-    lr: float | Tensor,
-    beta2_decay: float,
-    weight_decay: float,
-    eps1: float | None,
-    eps2: float,
-    maximize: bool,
-) -> None:
-    lr = _get_value(lr)
-    for i, param in enumerate(params):
-        grad = -grads[i] if maximize else grads[i]
-        row_var, col_var, variance, step_t = row_vars[i], col_vars[i], variances[i], state_steps[i]
-        epsilon = finfo(param.dtype).eps if eps1 is None else eps1
-
-        step_t += 1
-        step = step_t.item()
-        one_minus_beta2 = step**beta2_decay
-        rho = min(lr, 1 / step**0.5)
-        alpha = max(eps2, _rms(param)) * rho
-
-        if weight_decay != 0:
-            param.mul_(1 - lr * weight_decay)
-
-        if grad.dim() > 1:
-            if row_var is None or col_var is None:
-                raise AssertionError("row_var and col_var should be defined when grad is multidimensional")
-            row_var.lerp_(grad.norm(2, dim=-1, keepdim=True).square_().div_(grad.size(-1)), one_minus_beta2)
-            col_var.lerp_(grad.norm(2, dim=-2, keepdim=True).square_().div_(grad.size(-2)), one_minus_beta2)
-            estimate = row_var @ col_var
-            estimate.div_(row_var.mean(dim=-2, keepdim=True).clamp_(min=epsilon))
-        else:
-            if variance is None:
-                raise AssertionError("variance should be defined when grad is a vector")
-            variance.lerp_(grad * grad, one_minus_beta2)
-            estimate = variance.clone()
-
-        update = estimate.clamp_(min=epsilon * epsilon).rsqrt_().mul_(grad)
-        param.add_(update, alpha=-alpha / max(1.0, _rms(update) / d))

@@ -12,8 +12,8 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad, no_grad
-from reftorch.optim.optimizer import Optimizer, _to_scalar
+from reftorch.autograd.grad_mode import no_grad
+from reftorch.optim.optimizer import Optimizer, _loss_of, _to_scalar
 
 __all__ = ["Muon"]
 
@@ -59,6 +59,33 @@ def _adjust_lr(lr: Any, adjust_lr_fn: str | None, param_shape: Any) -> Any:
     if adjust_lr_fn == "match_rms_adamw":
         return lr * 0.2 * math.sqrt(max(rows, columns))
     return lr
+
+
+def _single_tensor_muon(
+    params: list[Tensor],
+    grads: list[Tensor],
+    muon_momentum_bufs: list[Tensor],
+    *,
+    lr: Any,
+    weight_decay: float,
+    momentum: float,
+    nesterov: bool,
+    ns_coefficients: tuple[float, float, float],
+    ns_steps: int,
+    eps: float,
+    adjust_lr_fn: str | None,
+) -> None:
+    """Change the parameters by the rule of :class:`Muon`, one after the other: the form to read."""
+    lr = _to_scalar(lr)
+    for i, param in enumerate(params):
+        grad, buf = grads[i], muon_momentum_bufs[i]
+        if grad.ndim != 2:
+            raise ValueError("Param gradient must be a 2D matrix")
+        buf.lerp_(grad, 1 - momentum)
+        update = grad.lerp(buf, momentum) if nesterov else buf
+        update = _zeropower_via_newtonschulz(update, ns_coefficients, ns_steps, eps)
+        param.mul_(1 - lr * weight_decay)
+        param.add_(update, alpha=-_adjust_lr(lr, adjust_lr_fn, param.shape))
 
 
 class Muon(Optimizer):
@@ -165,10 +192,7 @@ class Muon(Optimizer):
 
     @no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []
             grads: list[Tensor] = []
@@ -235,29 +259,3 @@ def muon(
         eps=eps,
         adjust_lr_fn=adjust_lr_fn,
     )
-
-
-def _single_tensor_muon(
-    params: list[Tensor],
-    grads: list[Tensor],
-    muon_momentum_bufs: list[Tensor],
-    *,
-    lr: Any,
-    weight_decay: float,
-    momentum: float,
-    nesterov: bool,
-    ns_coefficients: tuple[float, float, float],
-    ns_steps: int,
-    eps: float,
-    adjust_lr_fn: str | None,
-) -> None:
-    lr = _to_scalar(lr)
-    for i, param in enumerate(params):
-        grad, buf = grads[i], muon_momentum_bufs[i]
-        if grad.ndim != 2:
-            raise ValueError("Param gradient must be a 2D matrix")
-        buf.lerp_(grad, 1 - momentum)
-        update = grad.lerp(buf, momentum) if nesterov else buf
-        update = _zeropower_via_newtonschulz(update, ns_coefficients, ns_steps, eps)
-        param.mul_(1 - lr * weight_decay)
-        param.add_(update, alpha=-_adjust_lr(lr, adjust_lr_fn, param.shape))

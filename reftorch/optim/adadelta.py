@@ -11,7 +11,6 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_capturable,
@@ -20,12 +19,48 @@ from reftorch.optim.optimizer import (
     _check_nonnegative,
     _check_state_steps,
     _get_value,
+    _loss_of,
     _scalar_state,
     _to_scalar,
     _use_grad_for_differentiable,
 )
 
 __all__ = ["Adadelta", "adadelta"]
+
+
+def _single_tensor_adadelta(
+    params: list[Tensor],
+    grads: list[Tensor],
+    square_avgs: list[Tensor],
+    acc_deltas: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    lr: Any,
+    rho: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+    differentiable: bool,
+) -> None:
+    """Change the parameters by the rule of :class:`Adadelta`, one after the other: the form to read."""
+    lr = _to_scalar(lr)
+    for param, grad, square_avg, acc_delta, step in zip(
+        params, grads, square_avgs, acc_deltas, state_steps, strict=True
+    ):
+        step += 1
+        grad = -grad if maximize else grad
+
+        if weight_decay != 0:
+            grad = grad.add(param, alpha=weight_decay)
+
+        square_avg.mul_(rho).addcmul_(grad, grad, value=1 - rho)
+        std = square_avg.add(eps).sqrt_()
+        delta = acc_delta.add(eps).sqrt_()
+        if differentiable:
+            delta = delta.clone()  # autograd has saved the root, so the next line must not change it
+        delta.div_(std).mul_(grad)
+        acc_delta.mul_(rho).addcmul_(delta, delta, value=1 - rho)
+        param.add_(delta, alpha=-lr)
 
 
 class Adadelta(Optimizer):
@@ -130,10 +165,7 @@ class Adadelta(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []
             grads: list[Tensor] = []
@@ -205,40 +237,6 @@ def adadelta(
         maximize=maximize,
         differentiable=differentiable,
     )
-
-
-def _single_tensor_adadelta(
-    params: list[Tensor],
-    grads: list[Tensor],
-    square_avgs: list[Tensor],
-    acc_deltas: list[Tensor],
-    state_steps: list[Tensor],
-    *,
-    lr: Any,
-    rho: float,
-    eps: float,
-    weight_decay: float,
-    maximize: bool,
-    differentiable: bool,
-) -> None:
-    lr = _to_scalar(lr)
-    for param, grad, square_avg, acc_delta, step in zip(
-        params, grads, square_avgs, acc_deltas, state_steps, strict=True
-    ):
-        step += 1
-        grad = -grad if maximize else grad
-
-        if weight_decay != 0:
-            grad = grad.add(param, alpha=weight_decay)
-
-        square_avg.mul_(rho).addcmul_(grad, grad, value=1 - rho)
-        std = square_avg.add(eps).sqrt_()
-        delta = acc_delta.add(eps).sqrt_()
-        if differentiable:
-            delta = delta.clone()  # autograd has saved the root, so the next line must not change it
-        delta.div_(std).mul_(grad)
-        acc_delta.mul_(rho).addcmul_(delta, delta, value=1 - rho)
-        param.add_(delta, alpha=-lr)
 
 
 def _multi_tensor_adadelta(

@@ -12,7 +12,6 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_foreach,
@@ -24,6 +23,7 @@ from reftorch.optim.optimizer import (
     _get_value,
     _group_by,
     _kernel_groups,
+    _loss_of,
     _moved,
     _scalar_state,
     _to_scalar,
@@ -32,6 +32,35 @@ from reftorch.optim.optimizer import (
 )
 
 __all__ = ["Adagrad", "adagrad"]
+
+
+def _single_tensor_adagrad(
+    params: list[Tensor],
+    grads: list[Tensor],
+    state_sums: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    lr: float | Tensor,
+    weight_decay: float,
+    lr_decay: float,
+    eps: float,
+    maximize: bool,
+    differentiable: bool,
+) -> None:
+    """Change the parameters by the rule of :class:`Adagrad`, one after the other: the form to read."""
+    lr = _to_scalar(lr)
+    for param, grad, state_sum, step_t in zip(params, grads, state_sums, state_steps, strict=True):
+        step_t += 1
+        step = _get_value(step_t)
+        grad = -grad if maximize else grad
+
+        if weight_decay != 0:
+            grad = grad.add(param, alpha=weight_decay)
+
+        state_sum.addcmul_(grad, grad, value=1)
+        # The next step changes the sum in place, so what autograd saves has to be a copy.
+        std = state_sum.clone().sqrt() + eps if differentiable else state_sum.sqrt().add_(eps)
+        param.addcdiv_(grad, std, value=-lr / (1 + (step - 1) * lr_decay))
 
 
 class Adagrad(Optimizer):
@@ -153,10 +182,7 @@ class Adagrad(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []
             grads: list[Tensor] = []
@@ -231,34 +257,6 @@ def adagrad(
         maximize=maximize,
         differentiable=differentiable,
     )
-
-
-def _single_tensor_adagrad(
-    params: list[Tensor],
-    grads: list[Tensor],
-    state_sums: list[Tensor],
-    state_steps: list[Tensor],
-    *,
-    lr: float | Tensor,
-    weight_decay: float,
-    lr_decay: float,
-    eps: float,
-    maximize: bool,
-    differentiable: bool,
-) -> None:
-    lr = _to_scalar(lr)
-    for param, grad, state_sum, step_t in zip(params, grads, state_sums, state_steps, strict=True):
-        step_t += 1
-        step = _get_value(step_t)
-        grad = -grad if maximize else grad
-
-        if weight_decay != 0:
-            grad = grad.add(param, alpha=weight_decay)
-
-        state_sum.addcmul_(grad, grad, value=1)
-        # The next step changes the sum in place, so what autograd saves has to be a copy.
-        std = state_sum.clone().sqrt() + eps if differentiable else state_sum.sqrt().add_(eps)
-        param.addcdiv_(grad, std, value=-lr / (1 + (step - 1) * lr_decay))
 
 
 def _multi_tensor_adagrad(

@@ -12,7 +12,6 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_betas,
@@ -27,6 +26,7 @@ from reftorch.optim.optimizer import (
     _get_value,
     _group_by,
     _kernel_groups,
+    _loss_of,
     _moved,
     _scalar_state,
     _to_scalar,
@@ -35,6 +35,63 @@ from reftorch.optim.optimizer import (
 )
 
 __all__ = ["Adam", "adam"]
+
+
+def _single_tensor_adam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    max_exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    amsgrad: bool,
+    beta1: Any,
+    beta2: Any,
+    lr: Any,
+    weight_decay: Any,
+    eps: float,
+    maximize: bool,
+    differentiable: bool,
+    decoupled_weight_decay: bool,
+) -> None:
+    """Change the parameters by the rule of :class:`Adam`, one after the other: the form to read."""
+    lr, beta1, beta2 = _to_scalar(lr), _to_scalar(beta1), _to_scalar(beta2)
+    for i, param in enumerate(params):
+        grad = -grads[i] if maximize else grads[i]
+        exp_avg, exp_avg_sq, step_t = exp_avgs[i], exp_avg_sqs[i], state_steps[i]
+        step_t += 1
+
+        if weight_decay != 0:
+            if decoupled_weight_decay:
+                param.mul_(1 - lr * weight_decay)
+            elif isinstance(weight_decay, Tensor) and weight_decay.requires_grad:
+                grad = grad.addcmul(param.clone(), weight_decay)
+            else:
+                grad = grad.add(param, alpha=weight_decay)
+
+        exp_avg.lerp_(grad, 1 - beta1)
+        if isinstance(beta2, Tensor) and beta2.requires_grad:
+            exp_avg_sq.lerp_(grad.square(), 1 - beta2)
+        else:
+            exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+
+        if differentiable:
+            # Later steps change the state in place, so what the formulas of autograd save has to be a copy.
+            step, second = step_t.clone(), exp_avg_sq.clone()
+            if amsgrad:
+                second = second.maximum(max_exp_avg_sqs[i].clone())
+                max_exp_avg_sqs[i].copy_(second)
+            step_size = lr / (1 - beta1**step)
+            denom = second.sqrt() / (1 - beta2**step) ** 0.5 + eps
+            param.addcdiv_(exp_avg * -step_size, denom)
+        else:
+            step, second = _get_value(step_t), exp_avg_sq
+            if amsgrad:
+                second = _VF.maximum(max_exp_avg_sqs[i], exp_avg_sq, out=max_exp_avg_sqs[i])
+            step_size = lr / (1 - beta1**step)
+            denom = (second.sqrt() / (1 - beta2**step) ** 0.5).add_(eps)
+            param.addcdiv_(exp_avg, denom, value=-step_size)
 
 
 class Adam(Optimizer):
@@ -184,10 +241,7 @@ class Adam(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []
             grads: list[Tensor] = []
@@ -289,62 +343,6 @@ def adam(
         differentiable=differentiable,
         decoupled_weight_decay=decoupled_weight_decay,
     )
-
-
-def _single_tensor_adam(
-    params: list[Tensor],
-    grads: list[Tensor],
-    exp_avgs: list[Tensor],
-    exp_avg_sqs: list[Tensor],
-    max_exp_avg_sqs: list[Tensor],
-    state_steps: list[Tensor],
-    *,
-    amsgrad: bool,
-    beta1: Any,
-    beta2: Any,
-    lr: Any,
-    weight_decay: Any,
-    eps: float,
-    maximize: bool,
-    differentiable: bool,
-    decoupled_weight_decay: bool,
-) -> None:
-    lr, beta1, beta2 = _to_scalar(lr), _to_scalar(beta1), _to_scalar(beta2)
-    for i, param in enumerate(params):
-        grad = -grads[i] if maximize else grads[i]
-        exp_avg, exp_avg_sq, step_t = exp_avgs[i], exp_avg_sqs[i], state_steps[i]
-        step_t += 1
-
-        if weight_decay != 0:
-            if decoupled_weight_decay:
-                param.mul_(1 - lr * weight_decay)
-            elif isinstance(weight_decay, Tensor) and weight_decay.requires_grad:
-                grad = grad.addcmul(param.clone(), weight_decay)
-            else:
-                grad = grad.add(param, alpha=weight_decay)
-
-        exp_avg.lerp_(grad, 1 - beta1)
-        if isinstance(beta2, Tensor) and beta2.requires_grad:
-            exp_avg_sq.lerp_(grad.square(), 1 - beta2)
-        else:
-            exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-
-        if differentiable:
-            # Later steps change the state in place, so what the formulas of autograd save has to be a copy.
-            step, second = step_t.clone(), exp_avg_sq.clone()
-            if amsgrad:
-                second = second.maximum(max_exp_avg_sqs[i].clone())
-                max_exp_avg_sqs[i].copy_(second)
-            step_size = lr / (1 - beta1**step)
-            denom = second.sqrt() / (1 - beta2**step) ** 0.5 + eps
-            param.addcdiv_(exp_avg * -step_size, denom)
-        else:
-            step, second = _get_value(step_t), exp_avg_sq
-            if amsgrad:
-                second = _VF.maximum(max_exp_avg_sqs[i], exp_avg_sq, out=max_exp_avg_sqs[i])
-            step_size = lr / (1 - beta1**step)
-            denom = (second.sqrt() / (1 - beta2**step) ** 0.5).add_(eps)
-            param.addcdiv_(exp_avg, denom, value=-step_size)
 
 
 def _multi_tensor_adam(

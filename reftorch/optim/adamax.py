@@ -11,7 +11,6 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_betas,
@@ -22,6 +21,7 @@ from reftorch.optim.optimizer import (
     _check_state_steps,
     _get_value,
     _group_by,
+    _loss_of,
     _scalar_state,
     _to_scalar,
     _use_grad_for_differentiable,
@@ -29,6 +29,42 @@ from reftorch.optim.optimizer import (
 )
 
 __all__ = ["Adamax", "adamax"]
+
+
+def _single_tensor_adamax(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_infs: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    eps: float,
+    beta1: float,
+    beta2: float,
+    lr: float | Tensor,
+    weight_decay: float,
+    maximize: bool,
+    differentiable: bool,
+) -> None:
+    """Change the parameters by the rule of :class:`Adamax`, one after the other: the form to read."""
+    lr = _to_scalar(lr)
+    for i, param in enumerate(params):
+        grad = -grads[i] if maximize else grads[i]
+        exp_avg, exp_inf, step_t = exp_avgs[i], exp_infs[i], state_steps[i]
+        step_t += 1
+
+        if weight_decay != 0:
+            grad = grad.add(param, alpha=weight_decay)
+
+        exp_avg.lerp_(grad, 1 - beta1)
+        exp_inf.copy_((exp_inf * beta2).maximum(grad.abs().add_(eps)))
+
+        step_size = lr / (1 - beta1 ** _get_value(step_t))
+        if differentiable:
+            # The next step changes the state in place, so what autograd saves has to be a copy.
+            param.addcdiv_(exp_avg.clone(), exp_inf.clone(), value=-step_size)
+        else:
+            param.addcdiv_(exp_avg, exp_inf, value=-step_size)
 
 
 class Adamax(Optimizer):
@@ -130,10 +166,7 @@ class Adamax(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []
             grads: list[Tensor] = []
@@ -209,41 +242,6 @@ def adamax(
         maximize=maximize,
         differentiable=differentiable,
     )
-
-
-def _single_tensor_adamax(
-    params: list[Tensor],
-    grads: list[Tensor],
-    exp_avgs: list[Tensor],
-    exp_infs: list[Tensor],
-    state_steps: list[Tensor],
-    *,
-    eps: float,
-    beta1: float,
-    beta2: float,
-    lr: float | Tensor,
-    weight_decay: float,
-    maximize: bool,
-    differentiable: bool,
-) -> None:
-    lr = _to_scalar(lr)
-    for i, param in enumerate(params):
-        grad = -grads[i] if maximize else grads[i]
-        exp_avg, exp_inf, step_t = exp_avgs[i], exp_infs[i], state_steps[i]
-        step_t += 1
-
-        if weight_decay != 0:
-            grad = grad.add(param, alpha=weight_decay)
-
-        exp_avg.lerp_(grad, 1 - beta1)
-        exp_inf.copy_((exp_inf * beta2).maximum(grad.abs().add_(eps)))
-
-        step_size = lr / (1 - beta1 ** _get_value(step_t))
-        if differentiable:
-            # The next step changes the state in place, so what autograd saves has to be a copy.
-            param.addcdiv_(exp_avg.clone(), exp_inf.clone(), value=-step_size)
-        else:
-            param.addcdiv_(exp_avg, exp_inf, value=-step_size)
 
 
 def _multi_tensor_adamax(

@@ -11,7 +11,6 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_capturable,
@@ -19,11 +18,51 @@ from reftorch.optim.optimizer import (
     _check_nonnegative,
     _get_scalar_dtype,
     _get_value,
+    _loss_of,
     _to_scalar,
     _use_grad_for_differentiable,
 )
 
 __all__ = ["ASGD", "asgd"]
+
+
+def _single_tensor_asgd(
+    params: list[Tensor],
+    grads: list[Tensor],
+    axs: list[Tensor],
+    mus: list[Tensor],
+    etas: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    lambd: float,
+    lr: float | Tensor,
+    t0: float,
+    alpha: float,
+    weight_decay: float,
+    maximize: bool,
+) -> None:
+    """Change the parameters by the rule of :class:`ASGD`, one after the other: the form to read."""
+    lr = _to_scalar(lr)
+    for i, param in enumerate(params):
+        grad = -grads[i] if maximize else grads[i]
+        ax, mu, eta, step_t = axs[i], mus[i], etas[i], state_steps[i]
+        step_t += 1
+        step = _get_value(step_t)
+
+        if weight_decay != 0:
+            grad = grad.add(param, alpha=weight_decay)
+
+        eta_value = _get_value(eta)
+        param.mul_(1 - lambd * eta_value)
+        param.add_(grad, alpha=-eta_value)
+
+        if _get_value(mu) == 1:
+            ax.copy_(param)
+        else:
+            ax.add_(param.sub(ax).mul_(mu))
+
+        eta.copy_(_VF.scalar_tensor(_get_value(lr / (1 + lambd * lr * step) ** alpha)))
+        mu.fill_(1 / max(1, step - t0))
 
 
 class ASGD(Optimizer):
@@ -142,10 +181,7 @@ class ASGD(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []
             grads: list[Tensor] = []
@@ -222,41 +258,3 @@ def asgd(
         weight_decay=weight_decay,
         maximize=maximize,
     )
-
-
-def _single_tensor_asgd(
-    params: list[Tensor],
-    grads: list[Tensor],
-    axs: list[Tensor],
-    mus: list[Tensor],
-    etas: list[Tensor],
-    state_steps: list[Tensor],
-    *,
-    lambd: float,
-    lr: float | Tensor,
-    t0: float,
-    alpha: float,
-    weight_decay: float,
-    maximize: bool,
-) -> None:
-    lr = _to_scalar(lr)
-    for i, param in enumerate(params):
-        grad = -grads[i] if maximize else grads[i]
-        ax, mu, eta, step_t = axs[i], mus[i], etas[i], state_steps[i]
-        step_t += 1
-        step = _get_value(step_t)
-
-        if weight_decay != 0:
-            grad = grad.add(param, alpha=weight_decay)
-
-        eta_value = _get_value(eta)
-        param.mul_(1 - lambd * eta_value)
-        param.add_(grad, alpha=-eta_value)
-
-        if _get_value(mu) == 1:
-            ax.copy_(param)
-        else:
-            ax.add_(param.sub(ax).mul_(mu))
-
-        eta.copy_(_VF.scalar_tensor(_get_value(lr / (1 + lambd * lr * step) ** alpha)))
-        mu.fill_(1 / max(1, step - t0))

@@ -11,7 +11,6 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_betas,
@@ -22,6 +21,7 @@ from reftorch.optim.optimizer import (
     _check_state_steps,
     _get_value,
     _group_by,
+    _loss_of,
     _scalar_state,
     _to_scalar,
     _use_grad_for_differentiable,
@@ -29,6 +29,53 @@ from reftorch.optim.optimizer import (
 )
 
 __all__ = ["NAdam", "nadam"]
+
+
+def _single_tensor_nadam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    mu_products: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    beta1: float,
+    beta2: float,
+    lr: float | Tensor,
+    weight_decay: float,
+    momentum_decay: float,
+    eps: float,
+    decoupled_weight_decay: bool,
+    maximize: bool,
+    differentiable: bool,
+) -> None:
+    """Change the parameters by the rule of :class:`NAdam`, one after the other: the form to read."""
+    lr = _to_scalar(lr)
+    for i, param in enumerate(params):
+        grad = -grads[i] if maximize else grads[i]
+        exp_avg, exp_avg_sq, mu_product, step_t = exp_avgs[i], exp_avg_sqs[i], mu_products[i], state_steps[i]
+        step_t += 1
+        step = _get_value(step_t)
+
+        if weight_decay != 0:
+            if decoupled_weight_decay:
+                param.mul_(1 - lr * weight_decay)
+            else:
+                grad = grad.add(param, alpha=weight_decay)
+
+        mu = beta1 * (1.0 - 0.5 * 0.96 ** (step * momentum_decay))
+        mu_next = beta1 * (1.0 - 0.5 * 0.96 ** ((step + 1) * momentum_decay))
+        mu_product *= mu
+        product = _get_value(mu_product)
+
+        exp_avg.lerp_(grad, 1 - beta1)
+        exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        denom = (exp_avg_sq / (1 - beta2**step)).sqrt()
+        denom = denom + eps if differentiable else denom.add_(eps)
+        # The next step changes the mean in place, so what autograd saves has to be a copy.
+        mean = exp_avg.clone() if differentiable else exp_avg
+        param.addcdiv_(grad, denom, value=-lr * (1.0 - mu) / (1.0 - product))
+        param.addcdiv_(mean, denom, value=-lr * mu_next / (1.0 - product * mu_next))
 
 
 class NAdam(Optimizer):
@@ -148,10 +195,7 @@ class NAdam(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []
             grads: list[Tensor] = []
@@ -240,52 +284,6 @@ def nadam(
         maximize=maximize,
         differentiable=differentiable,
     )
-
-
-def _single_tensor_nadam(
-    params: list[Tensor],
-    grads: list[Tensor],
-    exp_avgs: list[Tensor],
-    exp_avg_sqs: list[Tensor],
-    mu_products: list[Tensor],
-    state_steps: list[Tensor],
-    *,
-    beta1: float,
-    beta2: float,
-    lr: float | Tensor,
-    weight_decay: float,
-    momentum_decay: float,
-    eps: float,
-    decoupled_weight_decay: bool,
-    maximize: bool,
-    differentiable: bool,
-) -> None:
-    lr = _to_scalar(lr)
-    for i, param in enumerate(params):
-        grad = -grads[i] if maximize else grads[i]
-        exp_avg, exp_avg_sq, mu_product, step_t = exp_avgs[i], exp_avg_sqs[i], mu_products[i], state_steps[i]
-        step_t += 1
-        step = _get_value(step_t)
-
-        if weight_decay != 0:
-            if decoupled_weight_decay:
-                param.mul_(1 - lr * weight_decay)
-            else:
-                grad = grad.add(param, alpha=weight_decay)
-
-        mu = beta1 * (1.0 - 0.5 * 0.96 ** (step * momentum_decay))
-        mu_next = beta1 * (1.0 - 0.5 * 0.96 ** ((step + 1) * momentum_decay))
-        mu_product *= mu
-        product = _get_value(mu_product)
-
-        exp_avg.lerp_(grad, 1 - beta1)
-        exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        denom = (exp_avg_sq / (1 - beta2**step)).sqrt()
-        denom = denom + eps if differentiable else denom.add_(eps)
-        # The next step changes the mean in place, so what autograd saves has to be a copy.
-        mean = exp_avg.clone() if differentiable else exp_avg
-        param.addcdiv_(grad, denom, value=-lr * (1.0 - mu) / (1.0 - product))
-        param.addcdiv_(mean, denom, value=-lr * mu_next / (1.0 - product * mu_next))
 
 
 def _multi_tensor_nadam(

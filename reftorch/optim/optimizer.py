@@ -19,7 +19,7 @@ from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._utils import typename
 from reftorch._warnings import warn
-from reftorch.autograd.grad_mode import set_grad_enabled
+from reftorch.autograd.grad_mode import enable_grad, set_grad_enabled
 from reftorch.autograd.profiler import record_function
 from reftorch.utils.hooks import RemovableHandle
 
@@ -63,6 +63,14 @@ def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]
             return step(self, *args, **kwargs)
 
     return use_grad
+
+
+def _loss_of(closure: Callable[[], Any] | None) -> Any:
+    """Return what the closure of a step returns, which computes the loss and the gradients again; None without one."""
+    if closure is None:
+        return None
+    with enable_grad():
+        return closure()
 
 
 def _get_value(x: Any) -> Any:

@@ -11,7 +11,6 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_betas,
@@ -22,6 +21,7 @@ from reftorch.optim.optimizer import (
     _check_state_steps,
     _get_value,
     _group_by,
+    _loss_of,
     _scalar_state,
     _to_scalar,
     _use_grad_for_differentiable,
@@ -29,6 +29,47 @@ from reftorch.optim.optimizer import (
 )
 
 __all__ = ["RAdam", "radam"]
+
+
+def _single_tensor_radam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    beta1: float,
+    beta2: float,
+    lr: float | Tensor,
+    weight_decay: float,
+    eps: float,
+    decoupled_weight_decay: bool,
+    maximize: bool,
+    differentiable: bool,
+) -> None:
+    """Change the parameters by the rule of :class:`RAdam`, one after the other: the form to read."""
+    lr = _to_scalar(lr)
+    for i, param in enumerate(params):
+        grad = -grads[i] if maximize else grads[i]
+        exp_avg, exp_avg_sq, step_t = exp_avgs[i], exp_avg_sqs[i], state_steps[i]
+        step_t += 1
+        step = _get_value(step_t)
+
+        if weight_decay != 0:
+            if decoupled_weight_decay:
+                param.mul_(1 - lr * weight_decay)
+            else:
+                grad = grad.add(param, alpha=weight_decay)
+
+        exp_avg.lerp_(grad, 1 - beta1)
+        exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        update = exp_avg / (1 - beta1**step) * lr
+        rect = _rectification(step, beta2)
+        if rect is not None:
+            # The next step changes the mean in place, so what autograd saves has to be a copy.
+            root = exp_avg_sq.clone().sqrt() + eps if differentiable else exp_avg_sq.sqrt().add_(eps)
+            update = update * ((1 - beta2**step) ** 0.5 / root) * rect
+        param.sub_(update)
 
 
 class RAdam(Optimizer):
@@ -143,10 +184,7 @@ class RAdam(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []
             grads: list[Tensor] = []
@@ -234,46 +272,6 @@ def _rectification(step: float, beta2: float) -> float | None:
     if rho_t <= 5.0:
         return None
     return ((rho_t - 4) * (rho_t - 2) * rho_inf / ((rho_inf - 4) * (rho_inf - 2) * rho_t)) ** 0.5
-
-
-def _single_tensor_radam(
-    params: list[Tensor],
-    grads: list[Tensor],
-    exp_avgs: list[Tensor],
-    exp_avg_sqs: list[Tensor],
-    state_steps: list[Tensor],
-    *,
-    beta1: float,
-    beta2: float,
-    lr: float | Tensor,
-    weight_decay: float,
-    eps: float,
-    decoupled_weight_decay: bool,
-    maximize: bool,
-    differentiable: bool,
-) -> None:
-    lr = _to_scalar(lr)
-    for i, param in enumerate(params):
-        grad = -grads[i] if maximize else grads[i]
-        exp_avg, exp_avg_sq, step_t = exp_avgs[i], exp_avg_sqs[i], state_steps[i]
-        step_t += 1
-        step = _get_value(step_t)
-
-        if weight_decay != 0:
-            if decoupled_weight_decay:
-                param.mul_(1 - lr * weight_decay)
-            else:
-                grad = grad.add(param, alpha=weight_decay)
-
-        exp_avg.lerp_(grad, 1 - beta1)
-        exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        update = exp_avg / (1 - beta1**step) * lr
-        rect = _rectification(step, beta2)
-        if rect is not None:
-            # The next step changes the mean in place, so what autograd saves has to be a copy.
-            root = exp_avg_sq.clone().sqrt() + eps if differentiable else exp_avg_sq.sqrt().add_(eps)
-            update = update * ((1 - beta2**step) ** 0.5 / root) * rect
-        param.sub_(update)
 
 
 def _multi_tensor_radam(

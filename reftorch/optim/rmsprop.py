@@ -11,7 +11,6 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_capturable,
@@ -20,12 +19,58 @@ from reftorch.optim.optimizer import (
     _check_nonnegative,
     _check_state_steps,
     _get_value,
+    _loss_of,
     _scalar_state,
     _to_scalar,
     _use_grad_for_differentiable,
 )
 
 __all__ = ["RMSprop", "rmsprop"]
+
+
+def _single_tensor_rmsprop(
+    params: list[Tensor],
+    grads: list[Tensor],
+    square_avgs: list[Tensor],
+    grad_avgs: list[Tensor],
+    momentum_buffer_list: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    lr: Any,
+    alpha: float,
+    eps: float,
+    weight_decay: float,
+    momentum: float,
+    centered: bool,
+    maximize: bool,
+    differentiable: bool,
+) -> None:
+    """Change the parameters by the rule of :class:`RMSprop`, one after the other: the form to read."""
+    lr = _to_scalar(lr)
+    for i, param in enumerate(params):
+        grad = -grads[i] if maximize else grads[i]
+        square_avg, step = square_avgs[i], state_steps[i]
+        step += 1
+
+        if weight_decay != 0:
+            grad = grad.add(param, alpha=weight_decay)
+
+        square_avg.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
+        # The next step changes the state in place, so what autograd saves has to be a copy.
+        variance = square_avg.clone() if differentiable else square_avg
+        if centered:
+            grad_avg = grad_avgs[i]
+            grad_avg.lerp_(grad, 1 - alpha)
+            mean = grad_avg.clone() if differentiable else grad_avg
+            variance = variance.addcmul(mean, mean, value=-1)
+        avg = variance.sqrt() + eps if differentiable else variance.sqrt().add_(eps)
+
+        if momentum > 0:
+            buf = momentum_buffer_list[i]
+            buf.mul_(momentum).addcdiv_(grad, avg)
+            param.add_(buf, alpha=-lr)
+        else:
+            param.addcdiv_(grad, avg, value=-lr)
 
 
 class RMSprop(Optimizer):
@@ -144,10 +189,7 @@ class RMSprop(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []
             grads: list[Tensor] = []
@@ -230,50 +272,6 @@ def rmsprop(
         maximize=maximize,
         differentiable=differentiable,
     )
-
-
-def _single_tensor_rmsprop(
-    params: list[Tensor],
-    grads: list[Tensor],
-    square_avgs: list[Tensor],
-    grad_avgs: list[Tensor],
-    momentum_buffer_list: list[Tensor],
-    state_steps: list[Tensor],
-    *,
-    lr: Any,
-    alpha: float,
-    eps: float,
-    weight_decay: float,
-    momentum: float,
-    centered: bool,
-    maximize: bool,
-    differentiable: bool,
-) -> None:
-    lr = _to_scalar(lr)
-    for i, param in enumerate(params):
-        grad = -grads[i] if maximize else grads[i]
-        square_avg, step = square_avgs[i], state_steps[i]
-        step += 1
-
-        if weight_decay != 0:
-            grad = grad.add(param, alpha=weight_decay)
-
-        square_avg.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
-        # The next step changes the state in place, so what autograd saves has to be a copy.
-        variance = square_avg.clone() if differentiable else square_avg
-        if centered:
-            grad_avg = grad_avgs[i]
-            grad_avg.lerp_(grad, 1 - alpha)
-            mean = grad_avg.clone() if differentiable else grad_avg
-            variance = variance.addcmul(mean, mean, value=-1)
-        avg = variance.sqrt() + eps if differentiable else variance.sqrt().add_(eps)
-
-        if momentum > 0:
-            buf = momentum_buffer_list[i]
-            buf.mul_(momentum).addcdiv_(grad, avg)
-            param.add_(buf, alpha=-lr)
-        else:
-            param.addcdiv_(grad, avg, value=-lr)
 
 
 def _multi_tensor_rmsprop(

@@ -11,18 +11,48 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_capturable,
     _check_lr,
     _check_state_steps,
     _get_value,
+    _loss_of,
     _scalar_state,
     _use_grad_for_differentiable,
 )
 
 __all__ = ["Rprop", "rprop"]
+
+
+def _single_tensor_rprop(
+    params: list[Tensor],
+    grads: list[Tensor],
+    prevs: list[Tensor],
+    step_sizes: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    step_size_min: float,
+    step_size_max: float,
+    etaminus: float,
+    etaplus: float,
+    maximize: bool,
+    differentiable: bool,
+) -> None:
+    """Change the parameters by the rule of :class:`Rprop`, one after the other: the form to read."""
+    for i, param in enumerate(params):
+        grad = -grads[i] if maximize else grads[i]
+        prev, step_size, step = prevs[i], step_sizes[i], state_steps[i]
+        step += 1
+
+        same = grad.mul(prev.clone() if differentiable else prev).sign()  # 1, -1 or 0
+        factor = _VF.where(same.gt(0), etaplus, _VF.where(same.lt(0), etaminus, _VF.ones_like(grad)))
+        step_size.mul_(factor).clamp_(step_size_min, step_size_max)
+
+        grad = _VF.where(same.lt(0), 0.0, grad)
+        # The next step changes the step size in place, so what autograd saves has to be a copy.
+        param.addcmul_(grad.sign(), step_size.clone() if differentiable else step_size, value=-1)
+        prev.copy_(grad)
 
 
 class Rprop(Optimizer):
@@ -124,10 +154,7 @@ class Rprop(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         for group in self.param_groups:
             params: list[Tensor] = []
             grads: list[Tensor] = []
@@ -200,32 +227,3 @@ def rprop(
         maximize=maximize,
         differentiable=differentiable,
     )
-
-
-def _single_tensor_rprop(
-    params: list[Tensor],
-    grads: list[Tensor],
-    prevs: list[Tensor],
-    step_sizes: list[Tensor],
-    state_steps: list[Tensor],
-    *,
-    step_size_min: float,
-    step_size_max: float,
-    etaminus: float,
-    etaplus: float,
-    maximize: bool,
-    differentiable: bool,
-) -> None:
-    for i, param in enumerate(params):
-        grad = -grads[i] if maximize else grads[i]
-        prev, step_size, step = prevs[i], step_sizes[i], state_steps[i]
-        step += 1
-
-        same = grad.mul(prev.clone() if differentiable else prev).sign()  # 1, -1 or 0
-        factor = _VF.where(same.gt(0), etaplus, _VF.where(same.lt(0), etaminus, _VF.ones_like(grad)))
-        step_size.mul_(factor).clamp_(step_size_min, step_size_max)
-
-        grad = _VF.where(same.lt(0), 0.0, grad)
-        # The next step changes the step size in place, so what autograd saves has to be a copy.
-        param.addcmul_(grad.sign(), step_size.clone() if differentiable else step_size, value=-1)
-        prev.copy_(grad)

@@ -12,19 +12,55 @@ from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_no_grad_scaler,
     _device_dtype_check_for_fused,
     _get_value,
     _group_by,
+    _loss_of,
     _moved,
     _to_scalar,
     _use_grad_for_differentiable,
 )
 
 __all__ = ["SGD", "sgd"]
+
+
+def _single_tensor_sgd(
+    params: list[Tensor],
+    grads: list[Tensor],
+    momentum_buffer_list: list[Tensor | None],
+    *,
+    weight_decay: Any,
+    momentum: float,
+    lr: Any,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    """Change the parameters by the rule of :class:`SGD`, one after the other: the form to read."""
+    lr = _to_scalar(lr)
+    for i, param in enumerate(params):
+        grad = -grads[i] if maximize else grads[i]
+
+        if isinstance(weight_decay, Tensor) and weight_decay.requires_grad:
+            grad = grad.addcmul(param.clone(), weight_decay)
+        elif weight_decay != 0:
+            grad = grad.add(param, alpha=weight_decay)
+
+        if momentum != 0:
+            buf = momentum_buffer_list[i]
+            if buf is None:
+                buf = momentum_buffer_list[i] = grad.detach().clone()
+            else:
+                buf.mul_(momentum).add_(grad, alpha=1 - dampening)
+            grad = grad.add(buf, alpha=momentum) if nesterov else buf
+
+        if isinstance(lr, Tensor) and lr.requires_grad:
+            param.addcmul_(grad, lr, value=-1)
+        else:
+            param.add_(grad, alpha=-lr)
 
 
 class SGD(Optimizer):
@@ -143,10 +179,7 @@ class SGD(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         for group in self.param_groups:
             params: list[Tensor] = []
             grads: list[Tensor] = []
@@ -217,41 +250,6 @@ def sgd(
         nesterov=nesterov,
         maximize=maximize,
     )
-
-
-def _single_tensor_sgd(
-    params: list[Tensor],
-    grads: list[Tensor],
-    momentum_buffer_list: list[Tensor | None],
-    *,
-    weight_decay: Any,
-    momentum: float,
-    lr: Any,
-    dampening: float,
-    nesterov: bool,
-    maximize: bool,
-) -> None:
-    lr = _to_scalar(lr)
-    for i, param in enumerate(params):
-        grad = -grads[i] if maximize else grads[i]
-
-        if isinstance(weight_decay, Tensor) and weight_decay.requires_grad:
-            grad = grad.addcmul(param.clone(), weight_decay)
-        elif weight_decay != 0:
-            grad = grad.add(param, alpha=weight_decay)
-
-        if momentum != 0:
-            buf = momentum_buffer_list[i]
-            if buf is None:
-                buf = momentum_buffer_list[i] = grad.detach().clone()
-            else:
-                buf.mul_(momentum).add_(grad, alpha=1 - dampening)
-            grad = grad.add(buf, alpha=momentum) if nesterov else buf
-
-        if isinstance(lr, Tensor) and lr.requires_grad:
-            param.addcmul_(grad, lr, value=-1)
-        else:
-            param.add_(grad, alpha=-lr)
 
 
 def _has_none(values: list[Any]) -> bool:

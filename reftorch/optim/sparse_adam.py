@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from reftorch._tensor import Tensor
-from reftorch.autograd.grad_mode import enable_grad, no_grad
-from reftorch.optim.optimizer import Optimizer, _check_betas
+from reftorch.autograd.grad_mode import no_grad
+from reftorch.optim.optimizer import Optimizer, _check_betas, _loss_of
 
 __all__ = ["SparseAdam"]
 
@@ -65,10 +65,7 @@ class SparseAdam(Optimizer):
 
     @no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _loss_of(closure)
         if any(p.grad is not None for group in self.param_groups for p in group["params"]):
             raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
         return loss
