@@ -1,7 +1,7 @@
 """Training in several processes: groups of processes, collectives on their tensors, stores, and a launcher.
 
 Mirrors: torch/distributed/__init__.py
-Leaves out: NCCL and MPI, device meshes, RPC, checkpoints of several processes; ``reftorch/_api/names.csv`` has each
+Leaves out: NCCL and MPI, RPC, checkpoints of several processes; ``reftorch/_api/names.csv`` has each
 name.
 
 A job consists of ``world_size`` processes, its *ranks*. They find each other through a *store*, a small dictionary, and
@@ -38,12 +38,14 @@ from reftorch.distributed._reducer import _DEFAULT_FIRST_BUCKET_BYTES as _DEFAUL
 from reftorch.distributed._reducer import GradBucket, Reducer
 from reftorch.distributed._reducer import _broadcast_coalesced as _broadcast_coalesced
 from reftorch.distributed._reducer import _compute_bucket_assignment_by_size as _compute_bucket_assignment_by_size
+from reftorch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from reftorch.distributed.distributed_c10d import *  # noqa: F403
 from reftorch.distributed.distributed_c10d import _all_gather_base, _reduce_scatter_base
 from reftorch.distributed.rendezvous import register_rendezvous_handler, rendezvous
 
 __all__ = [
     "DebugLevel",
+    "DeviceMesh",
     "DistBackendError",
     "DistError",
     "DistNetworkError",
@@ -58,6 +60,7 @@ __all__ = [
     "_reduce_scatter_base",
     *(name for name in distributed_c10d.__all__ if name not in ("DebugLevel", "get_debug_level")),
     "get_debug_level",
+    "init_device_mesh",
     "is_available",
     "register_rendezvous_handler",
     "rendezvous",

@@ -1,5 +1,5 @@
-"""Changes of a module for several ranks that leave its class. They exist by their names only.
+"""The former place of changes of a module for several ranks.
 
 Mirrors: torch/distributed/_composable/__init__.py
-Leaves out: everything.
+Leaves out: all but ``fully_shard``.
 """

@@ -1,29 +1,40 @@
-"""Training whose parameters lie in pieces on the ranks. It exists by its names only, so that a program can ask for it.
+"""Training whose parameters lie in pieces on the ranks.
 
 Mirrors: torch/distributed/fsdp/__init__.py
-Leaves out: everything but the names: nothing here divides a module.
+Leaves out: ``FullyShardedDataParallel``, of which the name is there: ``fully_shard`` is its successor, in PyTorch, too.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from reftorch import _api, _places
+from reftorch.distributed.fsdp._fully_shard import (
+    CPUOffloadPolicy,
+    FSDPModule,
+    MixedPrecisionPolicy,
+    OffloadPolicy,
+    UnshardHandle,
+    fully_shard,
+)
 
-__all__ = ["CPUOffloadPolicy", "FSDPModule", "FullyShardedDataParallel", "MixedPrecisionPolicy", "fully_shard"]
-
-_WHY = "parameters that lie in pieces on several ranks do not exist here. Hint: take DistributedDataParallel"
-
-
-class FSDPModule:
-    """The class that a module has in addition after ``fully_shard`` of PyTorch. No module has it here.
-
-    Mirrors torch/distributed/fsdp/_fully_shard/_fully_shard.py, ``FSDPModule``.
-    """
+__all__ = [
+    "CPUOffloadPolicy",
+    "FSDPModule",
+    "FullyShardedDataParallel",
+    "MixedPrecisionPolicy",
+    "OffloadPolicy",
+    "UnshardHandle",
+    "fully_shard",
+]
 
 
 class FullyShardedDataParallel:
-    """The wrapper of a module whose parameters lie in pieces. Nothing makes one here.
+    """The wrapper of a module whose parameters lie in pieces, as it was before :func:`fully_shard`. Nothing makes one.
+
+    It joins all parameters of a module to one flat parameter, which the program sees in its optimizer and its
+    checkpoints, and needs some ten classes to convert them. PyTorch's documentation names ``fully_shard`` as its
+    successor, which does the same with the parameters that the module has.
 
     Raises:
         NotImplementedError: always, when one is made.
@@ -32,44 +43,9 @@ class FullyShardedDataParallel:
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(f"FullyShardedDataParallel: {_WHY}")
-
-
-class MixedPrecisionPolicy:
-    """The dtypes of a module in pieces. Nothing makes one here.
-
-    Raises:
-        NotImplementedError: always, when one is made.
-
-    Mirrors torch/distributed/fsdp/_fully_shard/_fsdp_api.py, ``MixedPrecisionPolicy``.
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(f"MixedPrecisionPolicy: {_WHY}")
-
-
-class CPUOffloadPolicy:
-    """The wish to keep the pieces on the CPU. Nothing makes one here.
-
-    Raises:
-        NotImplementedError: always, when one is made.
-
-    Mirrors torch/distributed/fsdp/_fully_shard/_fsdp_api.py, ``CPUOffloadPolicy``.
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(f"CPUOffloadPolicy: {_WHY}")
-
-
-def fully_shard(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise an error.
-
-    Raises:
-        NotImplementedError: always.
-
-    Mirrors torch/distributed/fsdp/_fully_shard/_fully_shard.py, ``fully_shard``.
-    """
-    raise NotImplementedError(f"fully_shard: {_WHY}")
+        raise NotImplementedError(
+            "FullyShardedDataParallel: flat parameters do not exist here. Hint: torch.distributed.fsdp.fully_shard"
+        )
 
 
 _places.adopt(__name__, __all__, globals())

@@ -1,4 +1,4 @@
-"""Scopes in which tensors in pieces meet whole ones. They exist by their names only.
+"""Scopes in which tensors in pieces meet whole ones. The name is there only.
 
 Mirrors: torch/distributed/tensor/experimental/__init__.py
 Leaves out: everything but the error.
@@ -21,7 +21,10 @@ def implicit_replication(*args: Any, **kwargs: Any) -> NoReturn:
 
     Mirrors torch/distributed/tensor/experimental/__init__.py, ``implicit_replication``.
     """
-    raise NotImplementedError("implicit_replication: tensors that lie in pieces on several ranks do not exist here.")
+    raise NotImplementedError(
+        "implicit_replication: an op takes either plain tensors or DTensors here. Hint: DTensor.from_local makes a "
+        "DTensor of a tensor that all ranks have"
+    )
 
 
 _places.adopt(__name__, __all__, globals())

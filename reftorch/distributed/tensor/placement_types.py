@@ -1,7 +1,7 @@
 """How a tensor can lie on the ranks of a mesh: in pieces, as a whole on each rank, or as a sum of what the ranks have.
 
 Mirrors: torch/distributed/tensor/placement_types.py
-Leaves out: everything that moves elements.
+Leaves out: everything that moves elements; see ``_redistribute.py``.
 """
 
 from __future__ import annotations
@@ -29,14 +29,20 @@ class Placement:
 
 @dataclass(frozen=True)
 class Shard(Placement):
-    """A tensor that is cut along ``dim``; each rank has one piece."""
+    """A tensor that is cut along ``dim`` as ``torch.chunk`` cuts: the last pieces may be shorter, or empty."""
 
     dim: int
+
+    def __str__(self) -> str:
+        return f"S({self.dim})"
 
 
 @dataclass(frozen=True)
 class Replicate(Placement):
     """A tensor that each rank has as a whole."""
+
+    def __str__(self) -> str:
+        return "R"
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,12 @@ class Partial(Placement):
     """A tensor that is the reduction, by ``reduce_op``, of the tensors of the ranks."""
 
     reduce_op: str = "sum"
+
+    def __repr__(self) -> str:
+        return f"Partial({self.reduce_op})"
+
+    def __str__(self) -> str:
+        return f"P({self.reduce_op})"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Communication hooks of DistributedDataParallel, and their list.
 
 Mirrors: torch/distributed/algorithms/ddp_comm_hooks/__init__.py
-Leaves out: quantization, batched PowerSGD, post-local SGD, optimizers as hooks.
+Leaves out: quantization, batched PowerSGD, optimizers as hooks.
 """
 
 from __future__ import annotations
