@@ -407,9 +407,10 @@ with check("12.3", "name the line from two stacks") as c:
 
 # %% [markdown] exercise="12.3" role="debrief"
 # **In PyTorch** the stacks come from `py-spy dump --pid` of each process, from a debugger, or, with NCCL, from its
-# flight recorder, which writes the last calls of every rank. Here `rank_stacks()` of the lesson prints them. The
-# question is always the same: which line above the first difference has a condition that depends on numbers of one
-# rank? The price of the answer is that the condition must become a number of all ranks, with one more `all_reduce`.
+# flight recorder, which writes the last calls of every rank. Here `rank_stacks()` of the lesson prints them. Then you
+# read the stacks from the bottom to the first line that differs. Before this line there is an `if` that is true on one
+# rank and false on another, because its condition uses a number that only one rank has. The repair costs one more
+# `all_reduce`: every rank must compute the condition from a number that all ranks share.
 
 # %% [markdown] exercise="12.3" role="hint"
 # The frame of `train` has another line on each rank. Rank 1 has gone past the `if` that rank 0 has not taken. In which

@@ -31,6 +31,7 @@ from reftorch.distributed.distributed_c10d.point_to_point import _check_single_t
 from reftorch.distributed.distributed_c10d.world import (
     _canonicalize_group_rank,
     _group_or_default_group,
+    _is_outside,
     _rank_not_in_group,
     _warn_not_in_group,
     get_backend,
@@ -52,6 +53,14 @@ def _ended(work: Work, async_op: bool) -> Work | None:
         return work
     work.wait()
     return None
+
+
+def _options(kind: Any, **settings: Any) -> Any:
+    """Return the options of a collective, of the class ``kind``, with some of them set."""
+    opts = kind()
+    for name, value in settings.items():
+        setattr(opts, name, value)
+    return opts
 
 
 def all_reduce(
@@ -87,12 +96,9 @@ def all_reduce(
     Mirrors torch/distributed/distributed_c10d.py, ``all_reduce``.
     """
     _check_single_tensor(tensor, "tensor")
-    if _rank_not_in_group(group):
-        _warn_not_in_group("all_reduce")
+    if _is_outside(group, "all_reduce"):
         return None
-    opts = AllreduceOptions()
-    opts.reduceOp = op
-    opts.asyncOp = async_op
+    opts = _options(AllreduceOptions, asyncOp=async_op, reduceOp=op)
     return _ended(_group_or_default_group(group).allreduce([tensor], opts), async_op)
 
 
@@ -121,8 +127,7 @@ def all_reduce_coalesced(
         tensors = [tensors]
     for tensor in tensors:
         _check_single_tensor(tensor, "tensors")
-    if _rank_not_in_group(group):
-        _warn_not_in_group("all_reduce_coalesced")
+    if _is_outside(group, "all_reduce_coalesced"):
         return None
     pg = _group_or_default_group(group)
     return _ended(_CoalescedWork([pg.allreduce([tensor], op) for tensor in tensors]), async_op)
@@ -165,13 +170,10 @@ def broadcast(
     Mirrors torch/distributed/distributed_c10d.py, ``broadcast``.
     """
     _check_single_tensor(tensor, "tensor")
-    if _rank_not_in_group(group):
-        _warn_not_in_group("broadcast")
+    if _is_outside(group, "broadcast"):
         return None
     pg = _group_or_default_group(group)
-    opts = BroadcastOptions()
-    opts.rootRank = _canonicalize_group_rank(pg, src, group_src)
-    opts.asyncOp = async_op
+    opts = _options(BroadcastOptions, asyncOp=async_op, rootRank=_canonicalize_group_rank(pg, src, group_src))
     return _ended(pg.broadcast([tensor], opts), async_op)
 
 
@@ -206,10 +208,7 @@ def reduce(
     if pg is None:
         _warn_not_in_group("reduce")
         return None
-    opts = ReduceOptions()
-    opts.reduceOp = op
-    opts.rootRank = _canonicalize_group_rank(pg, dst, group_dst)
-    opts.asyncOp = async_op
+    opts = _options(ReduceOptions, asyncOp=async_op, reduceOp=op, rootRank=_canonicalize_group_rank(pg, dst, group_dst))
     return _ended(pg.reduce([tensor], opts), async_op)
 
 
@@ -235,13 +234,11 @@ def barrier(
 
     Mirrors torch/distributed/distributed_c10d.py, ``barrier``.
     """
-    if _rank_not_in_group(group):
-        _warn_not_in_group("barrier")
+    if _is_outside(group, "barrier"):
         return None
     if device_ids is not None and not isinstance(device_ids, list):
         raise TypeError("Invalid function argument: device_ids type should be List[int]")
-    opts = BarrierOptions()
-    opts.asyncOp = async_op
+    opts = _options(BarrierOptions, asyncOp=async_op)
     if timeout is not None:
         opts.timeout = _checked_timeout(timeout)
     return _ended(_group_or_default_group(group).barrier(opts), async_op)
@@ -263,8 +260,7 @@ def monitored_barrier(
 
     Mirrors torch/distributed/distributed_c10d.py, ``monitored_barrier``.
     """
-    if _rank_not_in_group(group):
-        _warn_not_in_group("monitored_barrier")
+    if _is_outside(group, "monitored_barrier"):
         return
     if get_backend(group) != "gloo":
         raise ValueError("monitored_barrier is only implemented for GLOO backend.")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from reftorch._C._distributed_c10d import AllToAllOptions, ProcessGroup, Work
 from reftorch._tensor import Tensor
-from reftorch.distributed.distributed_c10d.collectives import _ended
+from reftorch.distributed.distributed_c10d.collectives import _ended, _options
 from reftorch.distributed.distributed_c10d.gathers import _check_tensor_list, _ensure_all_tensors_same_dtype
 from reftorch.distributed.distributed_c10d.point_to_point import _check_single_tensor
 from reftorch.distributed.distributed_c10d.world import (
     _group_or_default_group,
-    _rank_not_in_group,
-    _warn_not_in_group,
+    _is_outside,
 )
 
 __all__ = ["all_to_all", "all_to_all_single"]
@@ -58,11 +57,9 @@ def all_to_all(
     _check_tensor_list(output_tensor_list, "output_tensor_list")
     _check_tensor_list(input_tensor_list, "input_tensor_list")
     _ensure_all_tensors_same_dtype(output_tensor_list, input_tensor_list)
-    if _rank_not_in_group(group):
-        _warn_not_in_group("all_to_all")
+    if _is_outside(group, "all_to_all"):
         return None
-    opts = AllToAllOptions()
-    opts.asyncOp = async_op
+    opts = _options(AllToAllOptions, asyncOp=async_op)
     return _ended(_group_or_default_group(group).alltoall(output_tensor_list, input_tensor_list, opts), async_op)
 
 
@@ -108,11 +105,9 @@ def all_to_all_single(
     _check_single_tensor(output, "output")
     _check_single_tensor(input, "input")
     _ensure_all_tensors_same_dtype(output, input)
-    if _rank_not_in_group(group):
-        _warn_not_in_group("all_to_all_single")
+    if _is_outside(group, "all_to_all_single"):
         return None
-    opts = AllToAllOptions()
-    opts.asyncOp = async_op
+    opts = _options(AllToAllOptions, asyncOp=async_op)
     work = _group_or_default_group(group).alltoall_base(
         output, input, output_split_sizes or [], input_split_sizes or [], opts
     )

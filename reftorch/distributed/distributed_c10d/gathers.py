@@ -19,13 +19,12 @@ from reftorch._C._distributed_c10d import (
 )
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
-from reftorch.distributed.distributed_c10d.collectives import _ended
+from reftorch.distributed.distributed_c10d.collectives import _ended, _options
 from reftorch.distributed.distributed_c10d.point_to_point import _check_single_tensor
 from reftorch.distributed.distributed_c10d.world import (
     _canonicalize_group_rank,
     _group_or_default_group,
-    _rank_not_in_group,
-    _warn_not_in_group,
+    _is_outside,
 )
 
 __all__ = [
@@ -122,8 +121,7 @@ def all_gather(
     _check_tensor_list(tensor_list, "tensor_list")
     _check_single_tensor(tensor, "tensor")
     _ensure_all_tensors_same_dtype(tensor_list, tensor)
-    if _rank_not_in_group(group):
-        _warn_not_in_group("all_gather")
+    if _is_outside(group, "all_gather"):
         return None
     return _ended(_group_or_default_group(group).allgather([tensor_list], [tensor]), async_op)
 
@@ -162,8 +160,7 @@ def all_gather_into_tensor(
     """
     _check_single_tensor(input_tensor, "input_tensor")
     _check_single_tensor(output_tensor, "output_tensor")
-    if _rank_not_in_group(group):
-        _warn_not_in_group("all_gather_into_tensor")
+    if _is_outside(group, "all_gather_into_tensor"):
         return None
     return _ended(_group_or_default_group(group)._allgather_base(output_tensor, input_tensor), async_op)
 
@@ -208,8 +205,7 @@ def all_gather_coalesced(
         _check_tensor_list(tensors, "output_tensor_lists")
     _check_tensor_list(input_tensor_list, "input_tensor_list")
     _ensure_all_tensors_same_dtype(input_tensor_list, *output_tensor_lists)
-    if _rank_not_in_group(group):
-        _warn_not_in_group("all_gather_coalesced")
+    if _is_outside(group, "all_gather_coalesced"):
         return None
     pg = _group_or_default_group(group)
     works = [
@@ -260,13 +256,14 @@ def gather(
     _check_single_tensor(tensor, "tensor")
     _check_tensor_list(gather_list or [], "gather_list")
     _ensure_all_tensors_same_dtype(tensor, gather_list or [])
-    if _rank_not_in_group(group):
-        _warn_not_in_group("gather")
+    if _is_outside(group, "gather"):
         return None
     pg = _group_or_default_group(group)
-    opts = GatherOptions()
-    opts.rootRank = _root_with_list(pg, dst, group_dst, gather_list, "gather_list", "destination")
-    opts.asyncOp = async_op
+    opts = _options(
+        GatherOptions,
+        asyncOp=async_op,
+        rootRank=_root_with_list(pg, dst, group_dst, gather_list, "gather_list", "destination"),
+    )
     return _ended(pg.gather([gather_list] if gather_list else [], [tensor], opts), async_op)
 
 
@@ -312,13 +309,14 @@ def scatter(
     _check_single_tensor(tensor, "tensor")
     _check_tensor_list(scatter_list or [], "scatter_list")
     _ensure_all_tensors_same_dtype(tensor, scatter_list or [])
-    if _rank_not_in_group(group):
-        _warn_not_in_group("scatter")
+    if _is_outside(group, "scatter"):
         return None
     pg = _group_or_default_group(group)
-    opts = ScatterOptions()
-    opts.rootRank = _root_with_list(pg, src, group_src, scatter_list, "scatter_list", "source")
-    opts.asyncOp = async_op
+    opts = _options(
+        ScatterOptions,
+        asyncOp=async_op,
+        rootRank=_root_with_list(pg, src, group_src, scatter_list, "scatter_list", "source"),
+    )
     return _ended(pg.scatter([tensor], [scatter_list] if scatter_list else [], opts), async_op)
 
 
@@ -361,12 +359,9 @@ def reduce_scatter(
     _check_single_tensor(output, "output")
     _check_tensor_list(input_list, "input_list")
     _ensure_all_tensors_same_dtype(output, input_list)
-    if _rank_not_in_group(group):
-        _warn_not_in_group("reduce_scatter")
+    if _is_outside(group, "reduce_scatter"):
         return None
-    opts = ReduceScatterOptions()
-    opts.reduceOp = op
-    opts.asyncOp = async_op
+    opts = _options(ReduceScatterOptions, asyncOp=async_op, reduceOp=op)
     return _ended(_group_or_default_group(group).reduce_scatter([output], [input_list], opts), async_op)
 
 
@@ -409,12 +404,9 @@ def reduce_scatter_tensor(
     """
     _check_single_tensor(output, "output")
     _check_single_tensor(input, "input")
-    if _rank_not_in_group(group):
-        _warn_not_in_group("reduce_scatter_tensor")
+    if _is_outside(group, "reduce_scatter_tensor"):
         return None
-    opts = ReduceScatterOptions()
-    opts.reduceOp = op
-    opts.asyncOp = async_op
+    opts = _options(ReduceScatterOptions, asyncOp=async_op, reduceOp=op)
     return _ended(_group_or_default_group(group)._reduce_scatter_base(output, input, opts), async_op)
 
 

@@ -20,8 +20,7 @@ from reftorch.distributed.distributed_c10d.point_to_point import recv, send
 from reftorch.distributed.distributed_c10d.world import (
     _canonicalize_group_rank,
     _group_or_default_group,
-    _rank_not_in_group,
-    _warn_not_in_group,
+    _is_outside,
     get_global_rank,
 )
 from reftorch.functional.construction import frombuffer
@@ -81,8 +80,7 @@ def all_gather_object(object_list: list[Any], obj: Any, group: ProcessGroup | No
 
     Mirrors torch/distributed/distributed_c10d.py, ``all_gather_object``.
     """
-    if _rank_not_in_group(group):
-        _warn_not_in_group("all_gather_object")
+    if _is_outside(group, "all_gather_object"):
         return
     pg = _group_or_default_group(group)
     own = _object_to_tensor(obj)
@@ -111,8 +109,7 @@ def gather_object(
 
     Mirrors torch/distributed/distributed_c10d.py, ``gather_object``.
     """
-    if _rank_not_in_group(group):
-        _warn_not_in_group("gather_object")
+    if _is_outside(group, "gather_object"):
         return
     pg = _group_or_default_group(group)
     root = _canonicalize_group_rank(pg, 0 if dst is None and group_dst is None else dst, group_dst)
@@ -173,8 +170,7 @@ def broadcast_object_list(
 
     Mirrors torch/distributed/distributed_c10d.py, ``broadcast_object_list``.
     """
-    if _rank_not_in_group(group):
-        _warn_not_in_group("broadcast_object_list")
+    if _is_outside(group, "broadcast_object_list"):
         return
     pg = _group_or_default_group(group)
     root = _canonicalize_group_rank(pg, 0 if src is None and group_src is None else src, group_src)
@@ -211,8 +207,7 @@ def scatter_object_list(
 
     Mirrors torch/distributed/distributed_c10d.py, ``scatter_object_list``.
     """
-    if _rank_not_in_group(group):
-        _warn_not_in_group("scatter_object_list")
+    if _is_outside(group, "scatter_object_list"):
         return
     if not isinstance(scatter_object_output_list, list) or len(scatter_object_output_list) < 1:
         raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
@@ -255,8 +250,7 @@ def send_object_list(
 
     Mirrors torch/distributed/distributed_c10d.py, ``send_object_list``.
     """
-    if _rank_not_in_group(group):
-        _warn_not_in_group("send_object_list")
+    if _is_outside(group, "send_object_list"):
         return
     pg = _group_or_default_group(group)
     root = _canonicalize_group_rank(pg, dst, group_dst)
@@ -288,8 +282,7 @@ def recv_object_list(
 
     Mirrors torch/distributed/distributed_c10d.py, ``recv_object_list``.
     """
-    if _rank_not_in_group(group):
-        _warn_not_in_group("recv_object_list")
+    if _is_outside(group, "recv_object_list"):
         return -1
     pg = _group_or_default_group(group)
     sizes = _VF.zeros(len(object_list), dtype=_C.int64)

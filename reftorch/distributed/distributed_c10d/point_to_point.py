@@ -14,8 +14,7 @@ from reftorch._tensor import Tensor
 from reftorch.distributed.distributed_c10d.world import (
     _canonicalize_group_rank,
     _group_or_default_group,
-    _rank_not_in_group,
-    _warn_not_in_group,
+    _is_outside,
     get_global_rank,
 )
 
@@ -66,8 +65,7 @@ def isend(
 
     Mirrors torch/distributed/distributed_c10d.py, ``isend``.
     """
-    if _rank_not_in_group(group):
-        _warn_not_in_group("isend")
+    if _is_outside(group, "isend"):
         return None
     pg = _group_or_default_group(group)
     group_dst = _canonicalize_group_rank(pg, dst, group_dst)
@@ -100,8 +98,7 @@ def irecv(
 
     Mirrors torch/distributed/distributed_c10d.py, ``irecv``.
     """
-    if _rank_not_in_group(group):
-        _warn_not_in_group("irecv")
+    if _is_outside(group, "irecv"):
         return None
     _check_single_tensor(tensor, "tensor")
     pg = _group_or_default_group(group)

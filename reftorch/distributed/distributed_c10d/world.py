@@ -116,6 +116,14 @@ def _warn_not_in_group(op_name: str) -> None:
     warn(f"Running {op_name} on global rank {rank} which does not belong to the given group.")
 
 
+def _is_outside(group: Any, op_name: str) -> bool:
+    """Return whether this process is not a member of the group, and warn if so: it has nothing to do in the op."""
+    if not _rank_not_in_group(group):
+        return False
+    _warn_not_in_group(op_name)
+    return True
+
+
 def get_rank(group: ProcessGroup | None = None) -> int:
     """Return the rank of this process in the group, or -1 if it is not a member.
 

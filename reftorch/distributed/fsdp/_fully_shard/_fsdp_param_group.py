@@ -1,7 +1,9 @@
 """The parameters that travel together: from pieces to whole parameters, and from whole gradients to pieces.
 
-Mirrors: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py (and ``_fsdp_param.py``, ``_fsdp_collectives.py``)
+Mirrors: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py
 Leaves out: streams and prefetching, dtypes, offloading, replicas of the pieces, other dimensions than the first.
+
+PyTorch has two further files for this, ``_fsdp_param.py`` and ``_fsdp_collectives.py``.
 
 Note [Parameters in pieces]
 Problem: with data parallelism, each rank keeps a copy of all parameters, gradients and states of the optimizer, though
