@@ -18,7 +18,7 @@ then talk to each other directly: in *collectives*, which all ranks call, and in
     python -m reftorch.distributed.run --standalone --nproc-per-node 2 train.py
 """
 
-from reftorch import _api
+from reftorch import _api, _places
 from reftorch._C import _DistBackendError as DistBackendError
 from reftorch._C import _DistError as DistError
 from reftorch._C import _DistNetworkError as DistNetworkError
@@ -34,8 +34,9 @@ from reftorch._C._distributed_c10d import (
     set_debug_level_from_env,
 )
 from reftorch.distributed import distributed_c10d
+from reftorch.distributed._breakpoint import breakpoint
 from reftorch.distributed._reducer import _DEFAULT_FIRST_BUCKET_BYTES as _DEFAULT_FIRST_BUCKET_BYTES
-from reftorch.distributed._reducer import GradBucket, Reducer
+from reftorch.distributed._reducer import BuiltinCommHookType, GradBucket, Reducer
 from reftorch.distributed._reducer import _broadcast_coalesced as _broadcast_coalesced
 from reftorch.distributed._reducer import _compute_bucket_assignment_by_size as _compute_bucket_assignment_by_size
 from reftorch.distributed.device_mesh import DeviceMesh, init_device_mesh
@@ -44,6 +45,7 @@ from reftorch.distributed.distributed_c10d import _all_gather_base, _reduce_scat
 from reftorch.distributed.rendezvous import register_rendezvous_handler, rendezvous
 
 __all__ = [
+    "BuiltinCommHookType",
     "DebugLevel",
     "DeviceMesh",
     "DistBackendError",
@@ -58,6 +60,7 @@ __all__ = [
     "TCPStore",
     "_all_gather_base",
     "_reduce_scatter_base",
+    "breakpoint",
     *(name for name in distributed_c10d.__all__ if name not in ("DebugLevel", "get_debug_level")),
     "get_debug_level",
     "init_device_mesh",
@@ -68,8 +71,11 @@ __all__ = [
     "set_debug_level_from_env",
 ]
 
-__getattr__ = _api.getattr_of(__name__, ("algorithms", "constants", "elastic", "launch", "nn", "optim", "run"))
+__getattr__ = _api.getattr_of(
+    __name__, ("algorithms", "argparse_util", "constants", "elastic", "launch", "nn", "optim", "run")
+)
 
+_places.adopt(__name__, ["breakpoint"], globals())
 set_debug_level_from_env()
 
 

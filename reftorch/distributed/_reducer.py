@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from enum import Enum
 from typing import Any
 
 from reftorch import _C, _VF
@@ -45,7 +46,7 @@ from reftorch.autograd.grad_mode import no_grad
 from reftorch.autograd.graph import get_gradient_edge
 from reftorch.distributed import distributed_c10d as c10d
 
-__all__ = ["GradBucket", "Reducer"]
+__all__ = ["BuiltinCommHookType", "GradBucket", "Reducer"]
 
 _DEFAULT_FIRST_BUCKET_BYTES = 1024 * 1024  # a small bucket, so that the first transfer begins early
 
@@ -143,6 +144,16 @@ _FACTS = ("name", "sizes", "strides", "dtype")
 
 def _described(name: str, shape: tuple[int, ...], stride: tuple[int, ...], dtype: str) -> str:
     return f"{name} with sizes {list(shape)}, strides {list(stride)} and {dtype}"
+
+
+class BuiltinCommHookType(Enum):
+    """The hooks that DistributedDataParallel brings along: see ``_register_builtin_comm_hook``.
+
+    Mirrors torch/csrc/distributed/c10d/default_comm_hooks.hpp, ``BuiltinCommHookType``.
+    """
+
+    ALLREDUCE = 1
+    FP16_COMPRESS = 2
 
 
 class GradBucket:

@@ -31,6 +31,12 @@ def test_what_is_missing_is_named() -> None:
         importlib.import_module("reftorch.distributed.rpc")
 
 
+def test_former_names_say_so() -> None:
+    with pytest.warns(FutureWarning, match=r"reduce_op` is deprecated, please use `torch.distributed.ReduceOp`"):
+        assert dist.reduce_op.SUM == dist.ReduceOp.SUM
+    assert dist.GroupName("0") == "0"
+
+
 def test_the_debug_level_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCH_DISTRIBUTED_DEBUG", "DETAIL")
     dist.set_debug_level_from_env()

@@ -44,7 +44,26 @@ __all__ = [
     "broadcast",
     "monitored_barrier",
     "reduce",
+    "reduce_op",
 ]
+
+
+class _ReduceOp:
+    """The former name of :class:`ReduceOp`: its members are those of ``ReduceOp``, with a warning.
+
+    Mirrors torch/distributed/distributed_c10d.py, ``_reduce_op``.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(ReduceOp, name)
+        warn(
+            "`torch.distributed.reduce_op` is deprecated, please use `torch.distributed.ReduceOp` instead",
+            FutureWarning,
+        )
+        return value
+
+
+reduce_op = _ReduceOp()
 
 
 def _ended(work: Work, async_op: bool) -> Work | None:

@@ -7,7 +7,7 @@ Leaves out: groups of several backends.
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, NewType
 
 from reftorch._C._distributed_c10d import ProcessGroup, Store
 from reftorch._warnings import warn
@@ -15,6 +15,7 @@ from reftorch.distributed.distributed_c10d.backends import Backend, BackendConfi
 
 __all__ = [
     "GroupMember",
+    "GroupName",
     "get_backend",
     "get_backend_config",
     "get_global_rank",
@@ -27,6 +28,9 @@ __all__ = [
     "group",
     "is_initialized",
 ]
+
+
+GroupName = NewType("GroupName", str)  # for annotations: the name of a group
 
 
 class _World:

@@ -42,12 +42,14 @@ from reftorch.cuda._utils import _get_device_index
 from reftorch.distributed import distributed_c10d as c10d
 from reftorch.distributed._reducer import (
     _DEFAULT_FIRST_BUCKET_BYTES,
+    BuiltinCommHookType,
     GradBucket,
     Reducer,
     _broadcast_coalesced,
     _compute_bucket_assignment_by_size,
     _verify_params_across_processes,
 )
+from reftorch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from reftorch.distributed.algorithms.join import Join, Joinable, JoinHook
 from reftorch.futures import Future
 from reftorch.nn.modules.module import Module
@@ -587,6 +589,11 @@ class DistributedDataParallel(Module, Joinable):
             raise ValueError("Communication hook: return annotation should be torch.futures.Future[torch.Tensor].")
         self.reducer._register_comm_hook(state, hook)
         self._comm_hooks.append((hook, state))
+
+    def _register_builtin_comm_hook(self, comm_hook_type: BuiltinCommHookType) -> None:
+        """Let one of the two hooks that PyTorch has in C++ reduce the buckets. See :meth:`register_comm_hook`."""
+        name = f"{comm_hook_type.name.lower()}_hook"
+        self.reducer._register_comm_hook(self.process_group, getattr(default_hooks, name))
 
     def _set_static_graph(self) -> None:
         """Promise that all passes are alike; the argument ``static_graph`` calls this method."""

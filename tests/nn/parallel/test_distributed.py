@@ -195,6 +195,23 @@ def test_buckets_are_reduced_in_reverse_order_while_backward_runs() -> None:
         assert later.index("first layer") >= 3  # three buckets travel before the first layer has its gradients
 
 
+def test_builtin_hooks_average_too() -> None:
+    def program() -> Any:
+        grads = []
+        for kind in (None, dist.BuiltinCommHookType.ALLREDUCE, dist.BuiltinCommHookType.FP16_COMPRESS):
+            net = copy.deepcopy(first)
+            model = DistributedDataParallel(net)
+            if kind is not None:
+                model._register_builtin_comm_hook(kind)
+            model(batch(dist.get_rank())).sum().backward()
+            grads.append(net[0].weight.grad)
+        assert torch.equal(grads[0], grads[1]) and torch.allclose(grads[0], grads[2], rtol=1e-2, atol=1e-3)
+        assert not torch.equal(grads[0], grads[2])
+
+    first = Layers()
+    ranks()(program)()
+
+
 def test_gradients_may_be_views_of_the_buckets() -> None:
     @ranks()
     def program() -> Any:
