@@ -29,6 +29,7 @@ class Hosted(Session):
         super().__init__()
         self._host, self.number = host, opened["id"]
         self.parent, self.configuration = opened.get("parent"), opened["configuration"]
+        self.shares_console = opened["sharesConsole"]  # the parent's DEBUG CONSOLE is its own, too
 
     def send(self, message: dict[str, Any]) -> None:
         self._host.tell(session=self.number, message=message)

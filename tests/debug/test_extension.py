@@ -89,12 +89,22 @@ def start_and_stop_in_both(host: Host, own: dict[str, Any], file: str, line: int
     host.start(own, {file: [line], KERNEL: [KERNEL_LINE]})
     python, gdb = host.opened("reftorch"), host.opened("reftorch-gdb")
     assert gdb.parent == python.number
+    assert gdb.shares_console and not python.shares_console  # so the program's output is in sight at a stop in C++
     stopped = python.event("stopped")
     frame = frame_of(python, stopped)
     assert (frame["source"]["path"], frame["line"]) == (file, line)
     # Answered although gdb stops the process before Python's debugger can: the editor looks at who stopped.
     python.ask("continue", threadId=stopped["threadId"])
     return python, gdb
+
+
+def set_breakpoint_by_the_name_of_an_op(gdb: Hosted, name: str) -> None:
+    """While Python stands at a breakpoint: gdb takes commands only from a process that it has paused."""
+    gdb.ask("pause", threadId=gdb.ask("threads")["threads"][0]["id"])
+    paused = gdb.event("stopped")
+    frame = frame_of(gdb, paused)["id"]
+    assert "BinaryOpsKernel.cpp" in gdb.evaluate(f"rt-op {name}", frame, "repl") + gdb.printed()
+    gdb.ask("continue", threadId=paused["threadId"])
 
 
 def run_to_the_end(python: Hosted, gdb: Hosted, thread: int) -> None:
@@ -142,7 +152,11 @@ def test_both_languages_in_a_program_that_imports_torch(host: Host, tmp_path: Pa
     program = tmp_path / "program.py"
     program.write_text("import torch\n\ny = torch.ones(2) * 2\nprint(torch.nn.__file__, y.tolist())\n")
     own = quick(configuration("Debug this file, which imports torch", file=str(program)))
-    python, gdb = start_and_stop_in_both(host, own, str(program), 3)
+    host.start(own, {str(program): [3]})
+    python, gdb = host.opened("reftorch"), host.opened("reftorch-gdb")
+    in_python = python.event("stopped")
+    set_breakpoint_by_the_name_of_an_op(gdb, "mul")
+    python.ask("continue", threadId=in_python["threadId"])
     stopped = gdb.event("stopped")
     assert frame_of(gdb, stopped)["source"]["path"] == KERNEL
     run_to_the_end(python, gdb, stopped["threadId"])

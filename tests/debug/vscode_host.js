@@ -36,7 +36,8 @@ class DebugAdapterInlineImplementation {
 
 // An editor's session: it says initialize, launch or attach, breakpoints, configurationDone; then it is driven.
 class Session {
-  constructor(configuration, parent) {
+  constructor(configuration, { parentSession: parent, consoleMode } = {}) {
+    this.sharesConsole = consoleMode === vscode.DebugConsoleMode.MergeWithParent;
     this.id = `${++count}`;
     this.name = configuration.name;
     this.type = configuration.type;
@@ -53,11 +54,12 @@ class Session {
   async start() {
     const { implementation } = await factories.get(this.type).createDebugAdapterDescriptor(this);
     this.adapter = implementation;
-    const opened = { id: this.id, parent: this.parentSession && this.parentSession.id };
+    const opened = { id: this.id, parent: this.parentSession && this.parentSession.id, sharesConsole: this.sharesConsole };
     tell({ opened: { ...opened, configuration: this.configuration } });
     implementation.onDidSendMessage((message) => this.hear(message));
     const ask = (command, args) => Promise.race([this.ask(command, args), this.ended]);
-    const client = { adapterID: this.type, linesStartAt1: true, columnsStartAt1: true, pathFormat: "path" };
+    const places = { linesStartAt1: true, columnsStartAt1: true, pathFormat: "path" };
+    const client = { adapterID: this.type, ...places, supportsStartDebuggingRequest: true };
     const body = await ask("initialize", client);
     tell({ session: this.id, message: { type: "event", event: "capabilities", body } });
     const begun = ask(this.configuration.request, this.configuration);
@@ -104,7 +106,7 @@ async function startDebugging(_folder, asked, options) {
   const provider = providers.get(asked.type);
   const configuration = provider.resolveDebugConfigurationWithSubstitutedVariables(folder, resolved);
   try {
-    await new Session(configuration, options && options.parentSession).start();
+    await new Session(configuration, options).start();
     return true;
   } catch (error) {
     tell({ error: error.message });
@@ -123,6 +125,7 @@ const vscode = {
   ...notebooks.api,
   workspace: { ...notebooks.workspace, getWorkspaceFolder: () => folder, workspaceFolders: [folder] },
   Uri: { file },
+  DebugConsoleMode: { Separate: 0, MergeWithParent: 1 },
   DebugConfigurationProviderTriggerKind: { Initial: 1, Dynamic: 2 },
   extensions: {
     get all() {

@@ -35,7 +35,7 @@ def stop_and_step(window: Window, number: int) -> None:
     window.shot(f"arithmetic_{number + 1}_stop", f"stopped before `{text}`: {operands}")
     seen = [(path.name, line)]
     for _ in range(STEPS):
-        window.press("F10")
+        window.drive("F10")
         seen.append(window.until(lambda before=seen[-1]: (now := innermost(window)) != before and now, "the next line"))
     window.say(f"three steps: {seen[1:]}")
     window.shot(f"arithmetic_{number + 1}_stepped", f"stepped to {seen[-1][0]}, line {seen[-1][1]}")
@@ -54,11 +54,11 @@ def stop_on_arithmetic(window: Window, server: Server) -> None:
     expect(f"reftorch runs {PROGRAM.name}", said)
     for number in range(len(LINES)):
         stop_and_step(window, number)
-        window.press("F5")
+        window.drive("F5")
     window.until(lambda: not window.call_stack(), "the end of both sessions")
     window.wait_for_row(window.console, re.escape(PRINTED))
     window.until(lambda: not server.debuggers(), "no process of the session is left")
-    window.command("Debug: Remove All Breakpoints")
+    window.command("Remove All Breakpoints")
     window.shot(
         "arithmetic_6_ended", "both sessions have ended, the program has printed its results, no process is left"
     )

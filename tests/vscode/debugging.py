@@ -42,10 +42,13 @@ def stop_in_python(window: Window) -> None:
     value = window.wait_for_row(window.variables, r"^a, value tensor\(")
     window.shot("4_stopped_in_python", f"stopped in Python; {value}")
     expect("tensor([[1., 2.], [3., 4.]], requires_grad=True)", value)
+    # The two languages share the console: here Python answers, and in the kernel gdb.
+    window.say_in_console("a.sum().item()")
+    window.wait_for_row(window.console, r"^10\.0$")
 
 
 def step_into_python(window: Window) -> None:
-    window.press("F11")
+    window.drive("F11")
     window.wait_for_row(window.call_stack, r"Stack Frame product, line \d+, program\.py")
     said = window.hover(PRODUCT, "a ")
     window.shot("5_stepped_into_product", f"stepped into product(); the mouse over a: {said[:60]}...")
@@ -54,7 +57,7 @@ def step_into_python(window: Window) -> None:
 
 
 def stop_in_the_kernel(window: Window) -> None:
-    window.press("F5")
+    window.drive("F5")
     frame = window.wait_for_row(window.call_stack, IN_KERNEL)
     value = window.wait_for_row(window.variables, "^iter, value")
     window.shot("6_stopped_in_the_kernel", f"stopped in C++: {frame}; {value}")
@@ -86,7 +89,7 @@ def see_one_stack(window: Window) -> None:
 
 
 def step_over_in_the_kernel(window: Window) -> None:
-    window.press("F10")
+    window.drive("F10")
     frame = window.wait_for_row(window.call_stack, rf"{IN_KERNEL}(?!{KERNEL_LINE}\b)\d+")
     window.wait_for_row(window.variables, "^iter, value")
     window.shot("9_stepped_over_a_line", f"stepped over a line of C++: {frame}")
@@ -95,7 +98,7 @@ def step_over_in_the_kernel(window: Window) -> None:
 def run_to_the_end(window: Window, server: Server) -> None:
     window.open(KERNEL_FILE, KERNEL_LINE)
     window.press("F9")  # the breakpoint is gone: backward multiplies, too
-    window.press("F5")
+    window.drive("F5")
     window.until(lambda: not window.call_stack(), "the end of both sessions")
     window.wait_for_row(window.console, r"\[\[2\.0, 2\.0\], \[2\.0, 2\.0\]\]")
     window.until(lambda: not server.debuggers(), "no process of the session is left")

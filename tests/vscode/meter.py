@@ -39,7 +39,7 @@ def stop_at_the_seventeenth_frame(window: Window) -> None:
 def stop_between_the_two_copies(window: Window) -> None:
     window.set_breakpoint(COPIES_FILE, REST_LINE)
     window.click_row("call-stack", "Stack Frame forward")  # Python's session is the one to continue
-    window.press("F5")
+    window.drive("F5")
     frame = window.wait_for_row(window.call_stack, rf"copy_row.*, line {REST_LINE}")
     for expression, value in zip(WATCHES, ("4", "0.5"), strict=True):
         window.watch(expression)

@@ -37,7 +37,7 @@ def stop_in_the_module(window: Window) -> None:
 def stop_in_the_kernel(window: Window) -> None:
     window.set_breakpoint(KERNELS_FILE, VARIANCE_LINE)
     window.click_row("call-stack", "Stack Frame forward")  # Python's session is the one to continue
-    window.press("F5")
+    window.drive("F5")
     window.wait_for_row(window.call_stack, rf"batch_norm_update_kernel.*, line {VARIANCE_LINE}")
     mean = window.wait_for_row(window.variables, r"^running_mean, value .*\[0\.4, 1\.5\]")
     variance = window.wait_for_row(window.variables, r"^running_var, value .*\[1, 1\]")
@@ -46,7 +46,7 @@ def stop_in_the_kernel(window: Window) -> None:
 
 def stop_in_backward(window: Window) -> None:
     window.set_breakpoint(LOOPS_FILE, COMBINE_LINE)
-    window.press("F5")
+    window.drive("F5")
     frame = window.wait_for_row(window.call_stack, rf"combine_run.*, line {COMBINE_LINE}")
     for name, value in (("a", "0.447"), ("b", "-0.402"), ("c", "-1.118")):
         window.wait_for_row(window.variables, f"^{name}, value {value}")

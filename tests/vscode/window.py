@@ -22,6 +22,7 @@ from tests.vscode.server import Server
 GLANCE = 200  # ms between two looks
 UNASKED = 15_000  # ms in which an editor asks and tells what it has to
 FIRST_ANSWER = 2000  # ms in which the adapter of the other language says that a breakpoint is not its own
+BUTTONS = {"F5": "continue", "F10": "step-over", "F11": "step-into"}
 SMALL: ViewportSize = {"width": 1280, "height": 760}  # a window whose picture is read at the width of a notebook
 ROWS = "selector => [...document.querySelectorAll(selector)].map(row => row.ariaLabel || row.textContent)"
 # The middle of a piece of a line of the editor in front: [x, y], or null while it is not on the screen.
@@ -124,6 +125,11 @@ class Window:
     def press(self, key: str) -> None:
         self.page.keyboard.press(key)
 
+    def drive(self, key: str) -> None:
+        """Press a key of the toolbar, once its button can be pressed: a stop is in the lists a little before."""
+        self.page.locator(f".debug-toolbar .codicon-debug-{BUTTONS[key]}:not(.disabled)").first.wait_for()
+        self.press(key)
+
     def paste(self, text: str) -> None:
         """Put the text in as it is; typed text would be indented by the editor."""
         self.page.evaluate("text => navigator.clipboard.writeText(text)", text)
@@ -169,12 +175,20 @@ class Window:
         self.page.wait_for_timeout(FIRST_ANSWER)
         self.page.locator(".editor-instance .codicon-debug-breakpoint:not(.codicon-debug-hint)").first.wait_for()
 
+    def _show_sessions(self, fold_breakpoints: bool) -> None:
+        self.command("View: Show Run and Debug")
+        if fold_breakpoints:
+            self.fold("Breakpoints")
+
+    def fold(self, name: str, is_folded: bool = True) -> None:
+        """Fold or unfold a list of the side bar."""
+        section = self.page.locator(f'.pane-header[aria-label="{name} Section"]')
+        if (section.get_attribute("aria-expanded") == "false") != is_folded:
+            section.click()
+
     def start(self, configuration: str, fold_breakpoints: bool = False) -> None:
         """Start a session, in a side bar as wide as the editor makes it. A folded list leaves room for the others."""
-        self.command("View: Show Run and Debug")
-        section = self.page.locator('.pane-header[aria-label="Breakpoints Section"]')
-        if fold_breakpoints and section.get_attribute("aria-expanded") == "true":
-            section.click()
+        self._show_sessions(fold_breakpoints)
         self.page.select_option(".start-debug-action-item select", label=configuration)
         self.press("F5")
 
@@ -182,7 +196,7 @@ class Window:
         """Take away a breakpoint, and let the program run until both sessions and all their processes have ended."""
         self.open(file, line)
         self.press("F9")
-        self.press("F5")
+        self.drive("F5")
         self.until(lambda: not self.call_stack(), "the end of both sessions")
         self.until(lambda: not self._server.debuggers(), "no process of the session is left")
 

@@ -38,12 +38,18 @@ function environmentOfDebugpy({ gdb, processId }) {
 
 function pythonAdapter(session) {
   const { gdb, gdbArgs, python, connect } = session.configuration;
-  const start = (configuration) =>
-    vscode.debug.startDebugging(session.workspaceFolder, configuration, {
+  // Both debuggers of a process write into one console, so what the program prints is in sight wherever it stopped. What is
+  // typed there goes to the debugger of the selected frame.
+  const start = (configuration) => {
+    const isNative = configuration.type === "reftorch-gdb";
+    const { MergeWithParent, Separate } = vscode.DebugConsoleMode;
+    return vscode.debug.startDebugging(session.workspaceFolder, configuration, {
       parentSession: session,
-      lifecycleManagedByParent: configuration.type === "reftorch-gdb",
+      lifecycleManagedByParent: isNative,
+      consoleMode: isNative ? MergeWithParent : Separate,
       suppressSaveBeforeStart: true,
     });
+  };
   const adapter = new PythonAdapter(vscode, {
     startNative: (pid) =>
       new Promise((resolve, reject) => {

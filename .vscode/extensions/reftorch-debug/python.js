@@ -10,6 +10,11 @@ const { untraced } = require("./processes");
 // gdb attaches and lets the process run on, so no breakpoint can be missed and nothing has to stop at entry for it.
 // A process that runs already is different: debugpy gets into it by a gdb of its own, which leaves only after that word.
 //
+// Note [Who starts the session of a child]
+// Of an editor that can start sessions at an adapter's request, debugpy asks this for each process that the program starts.
+// The editor would then name the session by its process. A rank has a better name, so debugpy is told that the editor cannot
+// do this. It sends an event instead, which is not of the protocol, and the session is started here.
+//
 // Note [That the program runs is said at once]
 // debugpy's answer to "continue" may stay away for long: a breakpoint in C++ may be met first, and while gdb holds the
 // process nothing in it answers. The editor would go on showing where Python stood, and not the kernel. So it is
@@ -25,6 +30,9 @@ class PythonAdapter extends Adapter {
   }
 
   async handleMessage(message) {
+    if (message.command === "initialize") {
+      message = { ...message, arguments: { ...message.arguments, supportsStartDebuggingRequest: false } };
+    }
     if (message.command === "attach" && message.arguments.processId) this.isRunning = true;
     if (message.command === "configurationDone" && !this.isRunning) await this.attachNative();
     // While gdb holds the process, Python's debugger cannot answer: gdb goes first.
