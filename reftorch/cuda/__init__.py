@@ -12,7 +12,9 @@ Leaves out: graphs, jiterator, NCCL, sparse tensors, tunable ops, devices in oth
 
 from __future__ import annotations
 
-from reftorch import _places
+from typing import Any
+
+from reftorch import _C, _places
 from reftorch._C import OutOfMemoryError
 from reftorch._tensor.types import CUDA_TYPES as _CUDA_TYPES
 from reftorch.cuda import amp, nvtx, profiler
@@ -186,6 +188,57 @@ __all__ = [
     "temperature",
     "utilization",
 ]
+
+
+def _compile_kernel(
+    kernel_source: str,
+    kernel_name: str,
+    compute_capability: str | None = None,
+    cuda_include_dirs: list[str] | None = None,
+    nvcc_options: list[str] | None = None,
+) -> Any:
+    """Compile a kernel from the text of CUDA C++ and return a function that launches it.
+
+    For simulated devices, g++ compiles the text; for GPUs, nvcc. Equal texts are compiled once, see
+    ``reftorch.utils.cpp_extension`` for the folder. Besides what the text includes, a kernel may use the functions of
+    ``<cuda_runtime.h>``, ``<cuda_fp16.h>`` and ``<cuda_bf16.h>``, ``printf`` and ``assert``.
+
+    Args:
+        kernel_source: CUDA C++ that contains the kernel.
+        kernel_name: the kernel's name; of a template with its arguments, ``"scale<float>"``.
+        compute_capability: the GPU to compile for, such as ``"90"``; None means the GPU of this machine. Simulated
+            devices have none.
+        cuda_include_dirs: folders in which the compiler looks for headers.
+        nvcc_options: more options for nvcc. For simulated devices, only those that begin with ``-D``, ``-U`` or ``-I``
+            count.
+
+    Returns:
+        A function ``kernel(grid=, block=, args=, shared_mem=, stream=)``. The call returns before the kernel has run.
+
+    Raises:
+        RuntimeError: the text does not compile; the message has the compiler's errors with the lines of the text.
+        AssertionError: there is no CUDA device.
+
+    Example::
+
+        >>> import reftorch as torch
+        >>> source = "__global__ void fill(float* x, float value) { x[threadIdx.x] = value; }"
+        >>> if torch.cuda.is_available():
+        ...     fill = torch.cuda._compile_kernel(source, "fill")
+        ...     x = torch.empty(32, device="cuda")
+        ...     fill(grid=1, block=32, args=[x, 0.5])
+
+    Mirrors torch/cuda/__init__.py, ``_compile_kernel``.
+    """
+    from reftorch.cuda._kernel_compiler import CompiledKernels, flags_of
+    from reftorch.cuda._kernels import _CudaKernel
+
+    init()
+    options = [*(f"-I{folder}" for folder in cuda_include_dirs or ()), *(nvcc_options or ())]
+    flags = flags_of(options, _C._cuda_is_simulated)
+    file = f"{kernel_name.partition('<')[0].split('::')[-1].strip() or 'kernel'}.cu"
+    return _CudaKernel(kernel_name, CompiledKernels(kernel_source, [kernel_name], file, flags, compute_capability))
+
 
 globals().update(_CUDA_TYPES)  # torch.cuda.FloatTensor and its kin
 _places.adopt(

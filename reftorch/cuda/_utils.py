@@ -1,7 +1,7 @@
 """Converts a device, as a caller gives it, to the number of a CUDA device.
 
 Mirrors: torch/cuda/_utils.py
-Leaves out: everything that compiles kernels at run time.
+Leaves out: kernels compiled at run time, which are in _kernel_compiler.py and _kernels.py.
 """
 
 from __future__ import annotations

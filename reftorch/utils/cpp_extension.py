@@ -1,17 +1,16 @@
-"""Compile C++ for a running reftorch: from a string in a notebook, or from files.
+"""Compile C++ and CUDA C++ for a running reftorch: from a string in a notebook, or from files.
 
 Mirrors: torch/utils/cpp_extension.py
-Leaves out: setuptools builds, CUDA and SYCL sources, ninja, Windows; one compiler call makes one extension.
+Leaves out: setuptools builds, SYCL sources, ninja, Windows. One compiler call makes one extension; for a GPU, nvcc
+first compiles each CUDA source.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import importlib.util
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -24,11 +23,8 @@ from pathlib import Path
 from types import ModuleType
 
 from reftorch import _C
-from reftorch._source_paths import PACKAGE, here, source_root
-
-ROOT = source_root()
-CORE = Path(str(_C.__file__))
-GENERATED = ROOT / "build" / CORE.parent.name / "generated"  # the headers that the build writes: ATen/Functions.h
+from reftorch._compiled_code import CORE, GENERATED, ROOT, CudaText, _complaints, _extensions, loaded_libraries
+from reftorch._source_paths import here
 
 # The flags of reftorch's own builds, because an extension must match its build; cpp/CMakeLists.txt gives the reasons.
 BUILD_FLAGS = {
@@ -38,7 +34,6 @@ BUILD_FLAGS = {
     "Tsan": ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=thread"],
 }
 _registered: dict[str, str] = {}  # the key of each extension that has registered ops
-loaded_libraries: list[str] = []  # the files of all extensions of this process, for debuggers
 FUNCTION = '  ::reftorch::torch::python_function<&{0}>::def("{0}")'
 
 
@@ -88,15 +83,18 @@ def _headers_of_ops() -> Path:
 def load_inline(
     name: str,
     cpp_sources: str | Sequence[str],
+    cuda_sources: str | Sequence[str] | None = None,
+    sycl_sources: None = None,
     functions: str | Sequence[str] | None = None,
-    *,
-    extra_cflags: Sequence[str] = (),
-    extra_ldflags: Sequence[str] = (),
-    extra_include_paths: Sequence[str] = (),
+    extra_cflags: Sequence[str] | None = None,
+    extra_cuda_cflags: Sequence[str] | None = None,
+    extra_sycl_cflags: None = None,
+    extra_ldflags: Sequence[str] | None = None,
+    extra_include_paths: Sequence[str] | None = None,
     build_directory: str | None = None,
     verbose: bool = False,
 ) -> ModuleType:
-    """Compile C++ text and import it.
+    """Compile C++ text, and CUDA C++ text beside it, and import it.
 
     ``#include <torch/all.h>`` is put before the text: tensors, ops, the iterator and its loops. Equal texts are
     compiled once for each build of reftorch; later calls load the existing library.
@@ -104,10 +102,16 @@ def load_inline(
     Args:
         name: the module's name, an identifier.
         cpp_sources: C++ text, or several texts that are joined.
+        cuda_sources: CUDA C++ text, or several that are joined, with kernels and the functions that launch them.
+            ``cpp_sources`` declares those functions that Python can call. Without a GPU, the kernels run on simulated
+            devices.
         functions: names of functions in the text that Python can call, with positional arguments of the types Tensor,
             bool, int64_t, double and vectors of these. The text may instead bind them itself: then it includes
             ``torch/extension.h`` and has a ``PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)``.
         extra_cflags, extra_ldflags, extra_include_paths: options that are added to the compiler's command.
+        extra_cuda_cflags: options for the compiler of ``cuda_sources``: nvcc. For simulated devices, those that begin
+            with ``-D``, ``-U`` or ``-I`` count.
+        sycl_sources, extra_sycl_cflags: None, because there are no SYCL devices.
         build_directory: the folder of the source and the library; by default a folder in ``build/extensions`` of the
             checkout, or in ``REFTORCH_EXTENSIONS_DIR``; of an installed reftorch or a read-only checkout, in the user's
             cache.
@@ -115,8 +119,9 @@ def load_inline(
 
     Raises:
         ValueError: the name is not an identifier.
-        RuntimeError: the text does not compile (the message contains the compiler's errors), there is no compiler, or a
-            different text of this name has registered ops, which a process can do only once.
+        RuntimeError: there are CUDA sources, but this build has no CUDA; the text does not compile (the message
+            contains the compiler's errors); there is no compiler; or a different text of this name has registered ops,
+            which a process can do only once.
 
     Example::
 
@@ -129,39 +134,60 @@ def load_inline(
     Mirrors torch/utils/cpp_extension.py, ``load_inline``.
     """
     source = cpp_sources if isinstance(cpp_sources, str) else "\n".join(cpp_sources)
-    flags = [*_flags(extra_cflags, extra_include_paths), "-include", "torch/all.h"]
+    _refuse_sycl(sycl_sources, extra_sycl_cflags)
+    flags = [*_flags(extra_cflags or (), extra_include_paths or ()), "-include", "torch/all.h"]
     if "TORCH_EXTENSION_NAME" not in source:
         names = [functions] if isinstance(functions, str) else list(functions or ())
         source += f"\nTORCH_EXTENSION_MODULE({', '.join(map(FUNCTION.format, names)) or '{}'})\n"
         flags += ["-include", "csrc/utils/python_function.h"]
-    return _Extension(name, [(f"{name}.cpp", source)], flags, [*extra_ldflags], build_directory).imported(verbose)
+    texts = [(f"{name}.cpp", source)]
+    cuda_texts: list[CudaText] = []
+    if cuda_sources:
+        cuda_text = cuda_sources if isinstance(cuda_sources, str) else "\n".join(cuda_sources)
+        cuda_texts = [CudaText(f"{name}.cu", cuda_text)]
+    cuda_flags = [*_cuda_flags(extra_cuda_cflags or ()), "-include", "torch/all.h"] if cuda_texts else []
+    extension = _Extension(name, texts, flags, [*(extra_ldflags or ())], build_directory, cuda_texts, cuda_flags)
+    return extension.imported(verbose)
 
 
 def load(
     name: str,
     sources: str | Sequence[str],
-    *,
-    extra_cflags: Sequence[str] = (),
-    extra_ldflags: Sequence[str] = (),
-    extra_include_paths: Sequence[str] = (),
+    extra_cflags: Sequence[str] | None = None,
+    extra_cuda_cflags: Sequence[str] | None = None,
+    extra_sycl_cflags: None = None,
+    extra_ldflags: Sequence[str] | None = None,
+    extra_include_paths: Sequence[str] | None = None,
     build_directory: str | None = None,
     verbose: bool = False,
 ) -> ModuleType:
-    """Compile C++ files into one module and import it.
+    """Compile C++ and CUDA C++ files into one module and import it.
 
     Args:
-        sources: the files. They bind their functions with ``PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)``.
-        name, extra_cflags, extra_ldflags, extra_include_paths, build_directory, verbose: see :func:`load_inline`.
+        sources: the files. They bind their functions with ``PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)``. Files whose
+            names end in ``.cu`` are CUDA C++.
+        name, extra_cflags, extra_cuda_cflags, extra_sycl_cflags, extra_ldflags, extra_include_paths, build_directory,
+            verbose: see :func:`load_inline`.
 
     Raises:
         RuntimeError: see :func:`load_inline`.
 
     Mirrors torch/utils/cpp_extension.py, ``load``.
     """
+    _refuse_sycl(None, extra_sycl_cflags)
     files = [Path(file) for file in ([sources] if isinstance(sources, str) else sources)]
-    flags = _flags(extra_cflags, [*extra_include_paths, *sorted({str(file.resolve().parent) for file in files})])
-    texts = [(file.name, file.read_text()) for file in files]
-    return _Extension(name, texts, flags, [*extra_ldflags], build_directory).imported(verbose)
+    folders = sorted({str(file.resolve().parent) for file in files})
+    flags = _flags(extra_cflags or (), [*(extra_include_paths or ()), *folders])
+    texts = [(file.name, file.read_text()) for file in files if file.suffix != ".cu"]
+    cuda_texts = [CudaText(file.name, file.read_text(), str(file.resolve())) for file in files if file.suffix == ".cu"]
+    cuda_flags = _cuda_flags(extra_cuda_cflags or ()) if cuda_texts else []
+    extension = _Extension(name, texts, flags, [*(extra_ldflags or ())], build_directory, cuda_texts, cuda_flags)
+    return extension.imported(verbose)
+
+
+def _refuse_sycl(sources: None, flags: None) -> None:
+    if sources or flags:
+        raise ValueError("load: SYCL sources cannot be compiled, because there are no SYCL devices")
 
 
 def _flags(extra_cflags: Sequence[str], extra_include_paths: Sequence[str]) -> list[str]:
@@ -172,20 +198,21 @@ def _flags(extra_cflags: Sequence[str], extra_include_paths: Sequence[str]) -> l
     return ["-std=c++17", "-fPIC", "-fvisibility=hidden", *warnings, *BUILD_FLAGS[build], *includes, *extra_cflags]
 
 
-@functools.cache
-def _extensions() -> Path:
-    """Return the folder of the extensions that name no other, the first of these that may be written into.
+def _cuda_flags(extra_flags: Sequence[str]) -> list[str]:
+    """Return the options for CUDA sources: those of nvcc, or for simulated devices those that the C++ compiler gets
+    beside the options for C++.
 
-    They are a folder of the checkout; the user's cache, because nothing is written into an installed package; and, for
-    this process alone, a temporary folder.
+    Raises:
+        RuntimeError: this build has no CUDA.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "reftorch_extensions"
-    for folder in (ROOT / "build" / "extensions", cache) if ROOT != PACKAGE else (cache,):
-        with contextlib.suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK):
-                return folder
-    return Path(tempfile.mkdtemp(prefix="reftorch_extensions_"))
+    if not hasattr(_C, "_cuda_is_simulated"):
+        raise RuntimeError(
+            "load: there are CUDA sources, but this build of reftorch has no CUDA. Hint: the Debug build, which "
+            "REFTORCH_BUILD=debug chooses, has simulated devices; -DUSE_CUDA=on builds for a GPU."
+        )
+    from reftorch.cuda._kernel_compiler import flags_of, flags_of_extensions
+
+    return [*flags_of_extensions(), *flags_of(extra_flags, _C._cuda_is_simulated)]
 
 
 @dataclass
@@ -197,13 +224,17 @@ class _Extension:
     flags: list[str]
     ldflags: list[str]
     build_directory: str | None
+    cuda_texts: list[CudaText] = field(default_factory=list)
+    cuda_flags: list[str] = field(default_factory=list)
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
             raise ValueError(f"load: name must be an identifier, got {self.name!r}")
         # Python and the dynamic linker identify a module by its file, so a new text or a new core needs a new file.
-        depends_on = (self.texts, self.flags, self.ldflags, str(CORE), CORE.stat().st_mtime_ns)
+        depends_on: tuple[object, ...] = (self.texts, self.flags, self.ldflags, str(CORE), CORE.stat().st_mtime_ns)
+        if self.cuda_texts:
+            depends_on += (self.cuda_texts, self.cuda_flags)
         self.key = f"{self.name}_{hashlib.sha256(repr(depends_on).encode()).hexdigest()[:12]}"
 
     @property
@@ -222,7 +253,8 @@ class _Extension:
             return sys.modules[self.key]
         if not self.library.exists():
             self._compile(verbose)
-        if any("TORCH_LIBRARY" in text for _, text in self.texts):
+        texts = [*(text for _, text in self.texts), *(each.text for each in self.cuda_texts)]
+        if any("TORCH_LIBRARY" in text for text in texts):
             self._register_once()
         spec = importlib.util.spec_from_file_location(self.key, self.library)
         assert spec is not None and spec.loader is not None
@@ -242,31 +274,30 @@ class _Extension:
 
     def _compile(self, verbose: bool) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        for file, text in self.texts:
+        for file, text in [*self.texts, *((each.name, each.text) for each in self.cuda_texts)]:
             (self.folder / file).write_text(text)
         unfinished = self.library.with_suffix(f".{os.getpid()}")
         compiler = shlex.split(os.environ.get("CXX", "c++"))
         files = [str(self.folder / file) for file, _ in self.texts]
         named = f"-DTORCH_EXTENSION_NAME={self.key}"
         linked = ["-shared", "-Wl,-Bsymbolic-functions", str(CORE), f"-Wl,-rpath,{CORE.parent}", *self.ldflags]
-        command = [*compiler, *self.flags, named, *files, *linked, "-o", str(unfinished)]
+        flags = [*self.flags, named]
+        if self.cuda_texts:
+            from reftorch.cuda._kernel_compiler import prepare_extension
+
+            objects, more_flags = prepare_extension(self.folder, self.cuda_texts, flags, self.cuda_flags, self._run)
+            files += objects
+            flags += more_flags
+        self._run([*compiler, *flags, *files, *linked, "-o", str(unfinished)], verbose)
+        unfinished.rename(self.library)  # atomic: other processes may compile the same text
+
+    def _run(self, command: Sequence[str], verbose: bool = False) -> None:
         if verbose:
             print(shlex.join(command), file=sys.stderr)
         try:
             done = subprocess.run(command, capture_output=True, text=True)
         except (FileNotFoundError, PermissionError):  # PermissionError: PATH has a folder that may not be read
             mend = "install g++ or clang++ (Debian, Ubuntu: sudo apt install g++ python3-dev), or name one in CXX"
-            raise RuntimeError(f"Error building extension '{self.name}': no compiler {compiler[0]!r}; {mend}") from None
+            raise RuntimeError(f"Error building extension '{self.name}': no compiler {command[0]!r}; {mend}") from None
         if done.returncode != 0:
             raise RuntimeError(f"Error building extension '{self.name}':\n{_complaints(done.stderr, self.folder)}")
-        unfinished.rename(self.library)  # atomic: other processes may compile the same text
-
-
-def _complaints(text: str, folder: Path) -> str:
-    """Return the compiler's errors with their lines of source, or its whole output if there are none.
-
-    An error in the body of a dispatch macro occurs once for each dtype; it is shown once.
-    """
-    text = text.replace(f"{folder}/", "")
-    errors = re.findall(r"^\S+?:\d+:\d+: (?:fatal )?error:.*(?:\n +(?:\d+ )?\|.*)*", text, re.M)
-    return "\n".join(dict.fromkeys(errors)) or text.strip()

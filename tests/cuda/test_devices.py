@@ -32,8 +32,10 @@ def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
 
 
 FILES = ("device_cuda.py", "device_memory.py", "device_ops.py", "device_questions.py", "device_training.py")
-# The op table runs in one way only, because each of its calls waits for its result: 2,800 tests take two minutes.
+# The op table runs in one way only, because each of its calls waits for its result: 2,800 tests take two minutes. What
+# is compiled runs in one way, because compilers take the most time.
 RUNS = [(file, way) for file in FILES for way in WAYS if (file, way) != ("device_ops.py", "blocking")]
+RUNS += [("device_kernels.py", "asynchronous"), ("device_extension.py", "blocking")]
 
 
 @with_devices
@@ -86,3 +88,77 @@ def test_asleep() -> None:
     done = run("-c", ASLEEP, REFTORCH_CUDA_SIM="0")
     assert done.stdout.startswith("Torch not compiled with CUDA enabled"), done.stderr
     assert "REFTORCH_CUDA_SIM=2" in done.stdout
+
+
+# Three endless kernels in turn. `dance` is mostly in the simulator's own code, and prints, so it holds locks.
+ENDLESS = """
+import os, signal, threading, reftorch as torch
+from reftorch.cuda._kernel_compiler import CompiledKernels
+from reftorch.cuda._kernels import _CudaKernel
+source = '''
+__global__ void forever(volatile int* x) { while (x[0] == 0) {} }
+__global__ void dance(volatile int* x) {
+  for (int i = 0; x[0] == 0; i++) {
+    __syncthreads();
+    if (i % 1000 == 0) printf(" ");
+    __syncwarp();
+  }
+}
+'''
+names = ["forever", "dance"]
+compiled = CompiledKernels(source, names, "endless.cu")
+forever, dance = (_CudaKernel(name, compiled) for name in names)
+x = torch.zeros(1, dtype=torch.int32, device="cuda")
+for kernel in (forever, dance):
+    kernel(grid=2, block=64, args=[x])
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        torch.cuda.synchronize()
+        print("not interrupted")
+    except KeyboardInterrupt:
+        print("interrupted", (x + 1).item())
+forever(args=[x])
+try:
+    torch.cuda.synchronize()
+except RuntimeError as error:
+    print(str(error).splitlines()[0])
+with torch.cuda.device(1):
+    forever(args=[torch.zeros(1, dtype=torch.int32, device="cuda")])
+"""
+
+
+@with_simulator
+def test_endless_kernels_end() -> None:
+    """By Ctrl-C, at the limit, and at the end of the process."""
+    done = run("-c", ENDLESS, REFTORCH_CUDA_SIM_TIMEOUT_S="1")
+    said = ["interrupted 1", "interrupted 1", "CUDA error: the launch timed out and was terminated"]
+    assert ([line.strip() for line in done.stdout.splitlines()], done.returncode) == (said, 0), done.stderr
+    assert (
+        "the kernel was interrupted (a GPU would run it to its end)\n  in kernel forever(int volatile*)" in done.stderr
+    )
+    assert "in kernel dance(int volatile*), block (0,0,0), thread (" in done.stderr
+    assert "the kernel did not end in the time that REFTORCH_CUDA_SIM_TIMEOUT_S allows" in done.stderr
+
+
+ASSERTION = """
+import reftorch as torch
+check = torch.cuda._compile_kernel('''
+#include <cassert>
+__global__ void check(const float* x) {
+  assert(x[threadIdx.x] < 3);
+}
+''', "check")
+check(block=8, args=[torch.arange(8.0, device="cuda")])
+try:
+    torch.cuda.synchronize()
+except RuntimeError as error:
+    print(str(error).splitlines()[0])
+"""
+
+
+@with_simulator
+def test_an_assertion_names_line_and_thread() -> None:
+    done = run("-c", ASSERTION)
+    assert done.stdout == "CUDA error: device-side assert triggered\n", done.stderr
+    assert "check.cu:4: Assertion `x[threadIdx.x] < 3` failed." in done.stderr
+    assert "in kernel check(float const*), block (0,0,0), thread (3,0,0)" in done.stderr

@@ -26,6 +26,14 @@ x = torch.arange(512.0, device="cuda")
 y = x + x
 z = torch.arange(2000.0, device="cuda").sum()
 torch.cuda.synchronize()
+add = torch.cuda._compile_kernel('''
+__global__ void add(const float* a, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a[i] + 1;
+}
+''', "add")
+add(grid=4, block=32, args=[x, y, 128])
+torch.cuda.synchronize()
 """
 SUM = "reftorch::at::native::CombineWith<reftorch::at::native::SumOps<float, float> >"
 COMMANDS = [
@@ -33,7 +41,8 @@ COMMANDS = [
     f"break Loops.cuh:{LINE} if threadIdx.x == 3 && blockIdx.x == 1", "run", "print threadIdx.x",
     "print i", "backtrace 20", "cuda threads", "cuda bt 0", "delete",
     f"break reftorch::at::native::group_reduce<float, {SUM} > if threadIdx.x == 5", "continue", "next", "next", "next",
-    "print threadIdx.x ", "cuda threads ", "cuda bt 2",
+    "print threadIdx.x ", "cuda threads ", "cuda bt 2", "delete ",
+    "break add.cu:4 if threadIdx.x == 3 && blockIdx.x == 1", "continue ", "info locals", "backtrace 3",
 ]  # fmt: skip
 
 
@@ -67,3 +76,10 @@ def test_the_other_threads(stopped: Gdb) -> None:
 def test_threads_that_wait_at_a_barrier(stopped: Gdb) -> None:
     assert "threads 0-4: at __syncthreads" in stopped["cuda threads "], stopped.all
     assert re.search(r"reduce_kernel<|group_reduce<", stopped["cuda bt 2"]), stopped["cuda bt 2"]
+
+
+def test_a_chosen_thread_of_a_kernel_that_is_compiled_later(stopped: Gdb) -> None:
+    assert "CUDA thread (1,0,0)/(3,0,0)" in stopped["continue "], stopped.all
+    assert "add.cu:4" in stopped["continue "] and "if (i < n) out[i] = a[i] + 1;" in stopped["continue "]
+    assert stopped["info locals"] == "i = 35"
+    assert "launch<<<(4,1,1), (32,1,1)>>>" in stopped["backtrace 3"]

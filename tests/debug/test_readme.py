@@ -41,7 +41,7 @@ def test_every_public_tool_is_listed_for_its_audience(heading: str, room: str) -
 def test_every_magic_is_named() -> None:
     magics = (ROOT / "reftorch" / "debug" / "notebook" / "magics.py").read_text()
     names = re.findall(r"@(?:cell|line)_magic.*\n    def (\w+)", magics)
-    assert len(names) == 6
+    assert len(names) == 7
     missing = [name for name in names if not re.search(rf"`%{{1,2}}{name}\b", README)]
     assert not missing, f"reftorch/debug/README.md does not name {missing}"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 import reftorch as torch
+from reftorch import _compiled_code
 from reftorch.utils import cpp_extension
 from reftorch.utils.cpp_extension import load, load_inline
 
@@ -122,13 +123,15 @@ def test_an_error_for_each_dtype_is_told_once(own_folder):
       AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "twice", [&] { missing(scalar_t(2)); });
     }"""
     with pytest.raises(RuntimeError) as error:
-        load_inline("twice_missing", text, "twice")
+        load_inline("twice_missing", text, functions="twice")
     assert str(error.value).count("error:") == 1
 
 
 def test_a_forgotten_return_is_an_error(own_folder):
     with pytest.raises(RuntimeError, match="return-type"):
-        load_inline("forgetful", "at::Tensor forgetful(const at::Tensor& self) { at::relu(self); }", "forgetful")
+        load_inline(
+            "forgetful", "at::Tensor forgetful(const at::Tensor& self) { at::relu(self); }", functions="forgetful"
+        )
 
 
 def test_no_compiler_is_told_with_the_mend(monkeypatch):
@@ -205,13 +208,19 @@ def test_the_default_folder_is_the_first_that_may_be_written_into(monkeypatch, t
     """A folder below a file cannot be made, not even by root, who may write into a read-only folder."""
     file = tmp_path / "file"
     file.touch()
-    folder = cpp_extension._extensions.__wrapped__
-    monkeypatch.setattr(cpp_extension, "ROOT", tmp_path / "checkout")
+    folder = _compiled_code._extensions.__wrapped__
+    monkeypatch.setattr(_compiled_code, "ROOT", tmp_path / "checkout")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert folder() == tmp_path / "checkout" / "build" / "extensions"
-    monkeypatch.setattr(cpp_extension, "ROOT", file)
+    monkeypatch.setattr(_compiled_code, "ROOT", file)
     assert folder() == tmp_path / "cache" / "reftorch_extensions"
     monkeypatch.setenv("XDG_CACHE_HOME", str(file))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     assert folder().parent == tmp_path
+
+
+def test_cuda_sources_need_a_build_with_cuda(monkeypatch):
+    monkeypatch.delattr(torch._C, "_cuda_is_simulated", raising=False)
+    with pytest.raises(RuntimeError, match="there are CUDA sources, but this build of reftorch has no CUDA"):
+        load_inline("kernels", "", "__global__ void k() {}")

@@ -11,6 +11,8 @@
 
 namespace reftorch::at::cuda {
 
+using namespace c10::cuda; // NOLINT: extensions say at::cuda::getCurrentCUDAStream
+
 C10_API const cudaDeviceProp& getCurrentDeviceProperties();
 C10_API const cudaDeviceProp& getDeviceProperties(c10::DeviceIndex device);
 

@@ -17,6 +17,8 @@ C10_API void check_implementation(cudaError_t error, const char* file, int line)
 } // namespace reftorch::c10::cuda
 
 #define C10_CUDA_CHECK(EXPR) ::reftorch::c10::cuda::check_implementation((EXPR), __FILE__, __LINE__)
+// Raises the error of the last launch. For kernels launched with <<<>>>, which returns no error.
+#define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
 // Ignores an error and clears it in the runtime. For destructors, which must not throw.
 #define C10_CUDA_IGNORE_ERROR(EXPR) \
   do {                              \

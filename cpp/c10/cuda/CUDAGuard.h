@@ -5,6 +5,7 @@
 // streams; use c10::StreamGuard.
 #pragma once
 
+#include <c10/core/Device.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
 
@@ -12,6 +13,7 @@ namespace reftorch::c10::cuda {
 
 class CUDAGuard final {
  public:
+  explicit CUDAGuard(Device device) : CUDAGuard(device.index()) {}
   explicit CUDAGuard(DeviceIndex device) : former_(device == -1 ? current_device() : exchange_device(device)) {}
   ~CUDAGuard() {
     C10_CUDA_IGNORE_ERROR(cudaSetDevice(former_));

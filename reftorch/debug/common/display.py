@@ -15,8 +15,11 @@ from typing import Any
 from reftorch.debug.common.native import root
 
 CELL_FILE = re.compile(r"[^\s\"]*/ipykernel_\d+/\d+\.py|<ipython-input-[^>]*>|[^\s\"]*/reftorch-gdb-\w+/cell\.py")
+# The folder of a kernel that was compiled at run time; its name differs from build to build.
+KERNEL_FOLDER = re.compile(r"[^\s\"]*/kernel_[0-9a-f]{16}/")
 SCRUBBED = [
     (CELL_FILE, "<cell>"),
+    (KERNEL_FOLDER, ""),
     (re.compile(r"Thread 0x[0-9a-f]+ \(LWP \d+\)"), "Thread"),
     (re.compile(r"\(LWP \d+\)|process \d+"), "process"),
     # A value that is nothing but an address; without it the field would look empty.
@@ -44,7 +47,7 @@ def scrub(text: str) -> str:
 def link(path: str, line: int, text: str | None = None) -> str:
     """Return a link that JupyterLab opens at the line; plain text if the file is not in the checkout."""
     label = html.escape(text or f"{scrub(path)}:{line}", quote=False)
-    if not path.startswith(f"{root()}/"):
+    if not path.startswith(f"{root()}/") or KERNEL_FOLDER.match(path):
         return f"<span>{label}</span>"
     relative = os.path.relpath(path, os.getcwd())
     return f'<a href="{html.escape(relative)}#line={line - 1}">{label}</a>'

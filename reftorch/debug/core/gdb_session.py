@@ -250,8 +250,8 @@ def addresses() -> dict[str, int]:
 
 
 def extensions() -> list[str]:
-    """Return the libraries that this process has compiled with `load_inline` or `load`, which gdb shows too."""
-    compiler = sys.modules.get("reftorch.utils.cpp_extension")
+    """Return the libraries of extensions and kernels that this process has compiled, which gdb shows too."""
+    compiler = sys.modules.get("reftorch._compiled_code")
     return list(compiler.loaded_libraries) if compiler else []
 
 

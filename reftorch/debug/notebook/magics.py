@@ -1,4 +1,4 @@
-"""The notebook's magics: ``%%gdb``, ``%%native_trace``, ``%%calltree``, ``%%ranks``, ``%bt``, ``%where_op``.
+"""The notebook's magics: ``%%gdb``, ``%%native_trace``, ``%%calltree``, ``%%ranks``, ``%%cuda``, ``%bt`` and others.
 
     %load_ext reftorch.debug
 
@@ -32,6 +32,7 @@ from reftorch.debug.core.backtrace import backtrace
 from reftorch.debug.core.find_gdb import GdbNotFound
 from reftorch.debug.core.gdb_report import GdbReport
 from reftorch.debug.core.where_op import where_op
+from reftorch.debug.notebook import cuda_cell
 from reftorch.debug.notebook.call_tree import call_tree
 from reftorch.debug.notebook.ranks import is_victim, run_as_ranks
 
@@ -45,6 +46,10 @@ class ToolFailed(Exception):
 
 class CellFailed(ToolFailed):
     """The cell raised an error; its own traceback is above."""
+
+
+def tool_failed(error: Exception) -> NoReturn:
+    raise ToolFailed(str(error)) from None
 
 
 class Parser(argparse.ArgumentParser):
@@ -206,6 +211,49 @@ class DebugMagics(Magics):
             failed.sort(key=is_victim)
             kinds = "; ".join(f"rank {rank.rank} raised {type(rank.error).__name__}" for rank in failed)
             raise CellFailed(f"{kinds} (above).")
+
+    @cell_magic
+    def cuda(self, line: str, cell: str) -> None:
+        """Compile a cell of CUDA C++. Its kernels become functions of the notebook.
+
+            %%cuda
+            __global__ void add(const float* a, const float* b, float* out, int n) {
+              int i = blockIdx.x * blockDim.x + threadIdx.x;
+              if (i < n) out[i] = a[i] + b[i];
+            }
+
+        Then `add(grid=2, block=32, args=[a, b, out, 64])` launches the kernel. Without a GPU, it runs on a simulated
+        device: start Python with REFTORCH_CUDA_SIM=2 in the environment. `%%cuda` itself is line 1.
+
+        --gdb      where to stop, for example --gdb 'cell.cu:4 if threadIdx.x == 3 && blockIdx.x == 1'
+                   The next launch of a kernel of this cell stops in that thread, shows it, and runs on.
+        -c         gdb commands at each stop, `;` between them: -c "print i; cuda threads"
+        -n         how many stops (1)
+        -w         lines of source around the stop (2)
+        -D, -I     a definition and a folder for the compiler, as in -DTILE=32
+        """
+        parser = Parser(prog="%%cuda", add_help=False)
+        parser.add_argument("--gdb", dest="breaks", action="append", default=[])
+        parser.add_argument("-c", dest="commands", action="append", default=[])
+        parser.add_argument("-n", dest="stops", type=count, default=1)
+        parser.add_argument("-w", dest="context", type=int, default=2)
+        parser.add_argument("-D", dest="definitions", action="append", default=[])
+        parser.add_argument("-I", dest="folders", action="append", default=[])
+        asked = self._parse(parser, line, positional=False)
+        flags = [*(f"-D{each}" for each in asked.definitions), *(f"-I{each}" for each in asked.folders)]
+        try:
+            said = cuda_cell.reset_failed_devices()
+            kernels = cuda_cell.compile_cell(cell, flags)
+        except (cuda_cell.NoKernel, RuntimeError, AssertionError) as error:
+            raise ToolFailed(str(error)) from None
+        if said:
+            print(said)
+        if asked.breaks:
+            commands = [c.strip() for text in asked.commands for c in text.split(";") if c.strip()]
+            job = session.Job(breaks=asked.breaks, commands=commands, stops=asked.stops, context=asked.context)
+            kernels = {name: cuda_cell.StoppingKernel(each, job, tool_failed) for name, each in kernels.items()}
+        self.shell.user_ns.update(kernels)
+        print("\n".join(map(repr, kernels.values())))
 
     @line_magic
     def bt(self, line: str) -> None:

@@ -169,6 +169,7 @@ static const struct {
     ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
     ERROR(cudaErrorNotReady, "device not ready"),
     ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
+    ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated"),
     ERROR(cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
     ERROR(cudaErrorPeerAccessNotEnabled, "peer access has not been enabled"),
     ERROR(cudaErrorAssert, "device-side assert triggered"),
@@ -217,6 +218,22 @@ cudaError_t cudaDeviceReset() {
   synchronize_device(device);
   device.error = last_error = cudaSuccess;
   return cudaSuccess;
+}
+// Makes the devices usable again that an error in a kernel has made unusable; returns how many there were. For
+// notebooks, whose kernels often fail, and which would have to start again.
+extern "C" __attribute__((visibility("default"))) int cudasim_reset_failed_devices() {
+  int count = 0;
+  if (setting("REFTORCH_CUDA_SIM", "0") != "0" && !runtime().forked) {
+    for (Device& device : runtime().devices) {
+      if (device.error != cudaSuccess) {
+        synchronize_device(device);
+        device.error = cudaSuccess;
+        count++;
+      }
+    }
+    last_error = cudaSuccess;
+  }
+  return count;
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   *can = device != peer && is_device(device) && is_device(peer);

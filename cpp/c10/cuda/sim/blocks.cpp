@@ -10,7 +10,7 @@
 //
 // Limits: a fiber has 128 KiB of stack. AddressSanitizer does not know fibers, so under it only kernels without
 // barriers run. The threads of a block run on one host thread, so a race that shows in no order of the threads stays
-// hidden.
+// hidden. The file is more than 500 lines long, because Block is one piece.
 #undef _FORTIFY_SOURCE // its checked siglongjmp refuses to jump from one stack to another
 #include <c10/cuda/sim/runtime.h>
 
@@ -101,6 +101,15 @@ class Block {
   int lane() const {
     return static_cast<int>(current_ % warpSize);
   }
+  unsigned active_mask() const {
+    return warps_[current_ / warpSize].alive;
+  }
+  void count(bool predicate) {
+    counted_ += predicate;
+  }
+  int last_count() const { // of the last barrier that was released
+    return last_count_;
+  }
   // Returns the dynamic shared memory. It ends at a page without access, so that an index that is too large faults.
   char* shared() const {
     return shared_memory_ + kMaxShared - shared_bytes_;
@@ -110,6 +119,22 @@ class Block {
   }
   [[noreturn]] void abandon(cudaError_t error) {
     siglongjmp(abandoned_, error);
+  }
+  void enter() {
+    in_simulator_ = true;
+  }
+  void leave() {
+    in_simulator_ = false;
+    if (host_thread_.stop != KernelThread::No) {
+      stop();
+    }
+  }
+  bool in_simulator() const {
+    return in_simulator_;
+  }
+  [[noreturn]] void stop();
+  KernelThread& host_thread() {
+    return host_thread_;
   }
   void run_threads(); // the function that every fiber runs
 
@@ -141,11 +166,14 @@ class Block {
   std::deque<unsigned> ready_; // threads that have waited and may continue
   size_t next_ = 0, alive_ = 0, at_barrier_ = 0;
   unsigned current_ = 0;
+  int counted_ = 0, last_count_ = 0; // by __syncthreads_count: before this barrier, at the one before
   Fiber* fiber_ = nullptr;
   Fiber home_; // the host thread's own stack
   std::vector<Fiber*> idle_, fibers_;
   sigjmp_buf abandoned_; // where the host thread continues after an error inside the kernel
   bool running_ = false;
+  volatile bool in_simulator_ = false; // the signal handler of the same thread reads it
+  KernelThread host_thread_;
 };
 static thread_local std::unique_ptr<Block> this_block;
 
@@ -181,9 +209,10 @@ cudaError_t Block::run(uint64_t i) {
     warps_.back().alive = (1u << threads_.size() % warpSize) - 1;
   }
   next_ = at_barrier_ = 0;
+  counted_ = 0;
   alive_ = threads_.size();
   std::memset(shared(), 0xff, shared_bytes_); // memory that no thread wrote reads as NaN
-  running_ = true;
+  running_ = in_simulator_ = true;
   const int error = sigsetjmp(abandoned_, 0);
   if (error == 0) {
     fiber_ = &home_;
@@ -238,7 +267,9 @@ void Block::run_threads() {
       current_ = order_[next_++];
       threads_[current_].state = Thread::Running;
       threadIdx = threads_[current_].index;
+      leave();
       (*kernel_)();
+      enter();
       exit_thread();
     }
     if (self != &home_) {
@@ -280,15 +311,19 @@ void Block::wait(Thread::State state) {
 }
 
 void Block::syncthreads() {
+  enter();
   if (++at_barrier_ < alive_) {
     wait(Thread::AtBarrier);
   } else {
     release_barrier(); // the last thread to arrive does not wait
   }
+  leave();
 }
 
 void Block::release_barrier() {
   at_barrier_ = 0;
+  last_count_ = counted_;
+  counted_ = 0;
   for (unsigned thread : order_) {
     if (threads_[thread].state == Thread::AtBarrier) {
       make_ready(thread);
@@ -311,6 +346,7 @@ void Block::exit_thread() {
 }
 
 uint64_t Block::warp_exchange(WarpOp op, unsigned mask, uint64_t value, int from_lane) {
+  enter();
   const unsigned me = current_, warp = me / warpSize;
   Thread& thread = threads_[me];
   thread.op = op;
@@ -323,7 +359,9 @@ uint64_t Block::warp_exchange(WarpOp op, unsigned mask, uint64_t value, int from
     wait(Thread::AtWarpOp);
   }
   thread.state = Thread::Running;
-  return thread.value;
+  const uint64_t result = thread.value;
+  leave();
+  return result;
 }
 
 // Completes every warp operation for which all lanes of its mask have arrived: gives each lane its result and makes the
@@ -387,6 +425,13 @@ void Block::report_deadlock() {
   abandon(cudaErrorLaunchFailure);
 }
 
+void Block::stop() {
+  const bool by_user = host_thread_.stop == KernelThread::ByTheUser;
+  report_in_kernel(by_user ? "the kernel was interrupted (a GPU would run it to its end)"
+                           : "the kernel did not end in the time that REFTORCH_CUDA_SIM_TIMEOUT_S allows");
+  abandon(cudaErrorLaunchTimeout);
+}
+
 void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device) {
   const uint64_t blocks = uint64_t(config.gridDim.x) * config.gridDim.y * config.gridDim.z;
   std::atomic<uint64_t> next{0};
@@ -395,11 +440,18 @@ void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device) 
       this_block = std::make_unique<Block>();
     }
     this_block->prepare(config, &kernel);
+    KernelThread& thread = this_block->host_thread();
+    thread.begin_kernel();
     for (uint64_t i = next++; i < blocks && device.error == cudaSuccess; i = next++) {
       if (cudaError_t error = this_block->run(i); error != cudaSuccess) {
-        device.error = error;
+        next = blocks;
+        if (thread.stop != KernelThread::ByTheUser) {
+          device.error = error;
+        }
       }
     }
+    thread.end_kernel();
+    write_output();
   };
   std::vector<std::thread> helpers;
   for (int i = 0; i < runtime().helpers && blocks > 1; i++) {
@@ -425,8 +477,31 @@ void abandon_kernel(cudaError_t error, const char* what) {
 uint64_t warp_exchange(WarpOp op, unsigned mask, uint64_t value, int from_lane) {
   return this_block->warp_exchange(op, mask, value, from_lane);
 }
+void enter_simulator() {
+  this_block->enter();
+}
+void leave_simulator() {
+  this_block->leave();
+}
+bool stop_if_asked() {
+  if (this_block == nullptr || this_block->host_thread().stop == KernelThread::No) {
+    return false;
+  }
+  if (this_block->in_kernel() && !this_block->in_simulator()) {
+    this_block->stop();
+  }
+  return true;
+}
 int lane_id() {
   return this_block->lane();
+}
+unsigned active_mask() {
+  return this_block->active_mask();
+}
+int syncthreads_count(bool predicate) {
+  this_block->count(predicate);
+  __syncthreads();
+  return this_block->last_count();
 }
 void* dynamic_shared() {
   return this_block->shared();

@@ -1,9 +1,9 @@
 // Mirrors: nothing in PyTorch: stands in for the CUDA runtime's <cuda_runtime.h> where there is no GPU and no nvcc
 //
-// The subset of CUDA that reftorch's .cu files use, for a plain C++17 compiler. The other files of this folder
-// implement the subset on host threads. Names, error numbers and rules are CUDA's, so a .cu file that includes
-// <cuda_runtime.h> works with either of the two. Left out: textures, graphs, cooperative groups, dynamic parallelism,
-// symbols, cudaMallocManaged, and processes that share memory.
+// The subset of CUDA that reftorch's .cu files and the kernels of learners use, for a plain C++17 compiler. The other
+// files of this folder implement the subset on host threads. Names, error numbers and rules are CUDA's, so a .cu file
+// that includes <cuda_runtime.h> works with either of the two. Left out: textures, graphs, dynamic parallelism,
+// cudaMallocManaged, and processes that share memory.
 #pragma once
 
 #include <chrono>
@@ -17,11 +17,22 @@
 
 #define CUDA_SIM 1
 
+#pragma GCC visibility push(default) // a kernel may be in a library of its own, for example a cell of a notebook
+
+// Marks functions of this header, which a watcher of kernels must not take for code of the kernel.
+#if defined(__clang__)
+#define CUDA_SIM_SILENT __attribute__((noinline, no_sanitize("thread", "coverage")))
+#else
+#define CUDA_SIM_SILENT __attribute__((noinline, no_sanitize("thread"), no_sanitize_coverage))
+#endif
+
 // ---- Keywords ----
 #define __global__
 #define __device__
 #define __host__
 #define __constant__
+#define __managed__
+#define __grid_constant__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(n) alignas(n)
@@ -32,17 +43,25 @@
 #define __shared__ thread_local
 
 // ---- Types ----
-struct uint3 {
-  unsigned x, y, z;
-};
+#include <vector_types.h>
+
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+  constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  constexpr operator uint3() const {
+    return {x, y, z};
+  }
 };
 
 // The coordinates of the running thread. They are `__thread` and not `thread_local`, so that the compiler does not
-// check for an initializer at each use. With initial-exec, a shared library reads them with one instruction.
+// check for an initializer at each use. With initial-exec, a shared library reads them with one instruction. For
+// kernels they are const, so that a compiler that reports loads to a watcher leaves these out.
+#if defined(CUDA_SIM_INSIDE)
 #define CUDA_SIM_COORDINATE extern __thread __attribute__((tls_model("initial-exec")))
+#else
+#define CUDA_SIM_COORDINATE extern const __thread __attribute__((tls_model("initial-exec")))
+#endif
 CUDA_SIM_COORDINATE uint3 threadIdx;
 CUDA_SIM_COORDINATE uint3 blockIdx;
 CUDA_SIM_COORDINATE dim3 blockDim;
@@ -60,6 +79,7 @@ enum cudaError_t {
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
   cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchTimeout = 702,
   cudaErrorPeerAccessAlreadyEnabled = 704,
   cudaErrorPeerAccessNotEnabled = 705,
   cudaErrorAssert = 710,
@@ -128,6 +148,9 @@ cudaError_t cudaMemset(void* pointer, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream = nullptr);
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
@@ -282,3 +305,7 @@ inline long long clock64() {
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<uint64_t>(a) * b >> 32);
 }
+
+#include <device_functions.h>
+
+#pragma GCC visibility pop

@@ -55,6 +55,9 @@ void open_memory(Device& device, bool open) {
 
 static void on_fault(int, siginfo_t* info, void*) {
   char text[256];
+  if (info->si_code == SI_TKILL && stop_if_asked()) {
+    return; // the simulator's own code goes on, and ends the kernel when it returns to it
+  }
   if (in_kernel()) {
     std::snprintf(text, sizeof text, "illegal memory access: address %p is no memory of this device", info->si_addr);
     abandon_kernel(cudaErrorIllegalAddress, text);

@@ -5,6 +5,8 @@
 //   memory.cpp   a range of addresses for each device, which host code cannot touch
 //   streams.cpp  a queue and a worker thread for each stream; events; the rules of the legacy default stream
 //   symbols.cpp  the names of kernels
+//   output.cpp   what kernels print
+//   guard.cpp    ends kernels that never end
 //   api.cpp      the functions of the CUDA runtime
 //   cublas.cpp   the one product of cuBLAS that reftorch calls
 //
@@ -21,12 +23,15 @@
 //                                      another order can make a race visible
 //   REFTORCH_CUDA_SIM_THREADS=1        the number of host threads that share the blocks of one kernel
 //   REFTORCH_CUDA_SIM_LATENCY_US=0     the delay before each operation of a stream; makes a missing wait visible
+//   REFTORCH_CUDA_SIM_TIMEOUT_S=60     the seconds of processor time after which a kernel is ended; 0: never
 //   REFTORCH_CUDA_SIM_PROTECT=1        0: host code may touch device memory
 //   CUDA_LAUNCH_BLOCKING=0             1: each operation runs at once, on the calling thread
 #pragma once
 
+#define CUDA_SIM_INSIDE 1
 #include <cuda_runtime.h>
 
+#include <pthread.h>
 #include <signal.h>
 
 #include <atomic>
@@ -94,9 +99,9 @@ struct Runtime {
   std::map<char*, size_t> pinned;
   bool protect, blocking;
   std::atomic<bool> forked{false};
-  bool ended = false;  // see Note [The end of the process]
-  bool paused = false; // the process forks, and workers begin no operation
-  int running = 0;     // the number of operations that workers are running
+  std::atomic<bool> ended{false}; // see Note [The end of the process]
+  bool paused = false;            // the process forks, and workers begin no operation
+  int running = 0;                // the number of operations that workers are running
   int latency_us, helpers;
   struct sigaction previous; // the handler of SIGSEGV before ours
 };
@@ -126,6 +131,40 @@ void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device);
 // siglongjmp. No destructors run.
 bool in_kernel();
 [[noreturn]] void abandon_kernel(cudaError_t error, const char* what);
+
+// The simulator's own code that a kernel calls stands between these two, so that the guard does not end the kernel in
+// the middle of it.
+void enter_simulator();
+void leave_simulator();
+// Ends the kernel of this thread, if the guard has asked for it and the kernel's own code is running. Returns whether
+// the guard has asked.
+bool stop_if_asked();
+
+// ---- guard.cpp ----
+
+// A host thread that runs kernels, for the guard: see Note [A kernel that never ends].
+struct KernelThread {
+  KernelThread();
+  ~KernelThread();
+  void begin_kernel();
+  void end_kernel();
+
+  enum Stop { No, AtTheLimit, ByTheUser };
+  const pthread_t thread;
+  std::atomic<uint64_t> kernels{0}; // the beginnings and ends of kernels: odd while one runs
+  std::atomic<Stop> stop{No};
+  // For the guard: `kernels` in the last round, the thread's processor time when it had that value first, and `kernels`
+  // when the user pressed Ctrl-C.
+  uint64_t seen = 0, interrupted = 0;
+  double begin = 0;
+};
+
+// Locks or unlocks what the guard uses, so that a forked child finds it in order.
+void lock_guard_thread(bool lock);
+
+// ---- output.cpp ----
+
+void write_output(); // writes what the kernels of this host thread have printed
 
 } // namespace cudasim
 

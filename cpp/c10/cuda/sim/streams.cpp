@@ -35,8 +35,9 @@ Runtime& runtime() {
 // Problem: kernels call libraries that end with the process. If a worker is inside a product of OpenBLAS while OpenBLAS
 // joins its threads, both wait without end. Trick: a function that runs before the libraries end lets every worker
 // finish the operation that it is running, and no further one. From then on, operations are dropped, and nobody waits
-// for a stream: as on a GPU, work that nobody has waited for may be lost when the process ends. A process that does not
-// run exit(), for example because of a signal, needs none of this.
+// for a stream: as on a GPU, work that nobody has waited for may be lost when the process ends. The guard ends kernels
+// that take long: see Note [A kernel that never ends]. A process that does not run exit(), for example because of a
+// signal, needs none of this.
 static void end_streams() {
   Runtime& r = runtime();
   if (r.forked) {
@@ -59,9 +60,11 @@ static void before_fork() {
   r.paused = true;
   r.progress.wait(lock, [&] { return r.running == 0; });
   lock.release();
+  lock_guard_thread(true);
 }
 static void after_fork_in_parent() {
   Runtime& r = runtime();
+  lock_guard_thread(false);
   r.paused = false;
   for (const auto& [handle, stream] : r.streams) {
     stream->work.notify_all();
@@ -70,6 +73,7 @@ static void after_fork_in_parent() {
 }
 static void after_fork_in_child() {
   runtime().forked = true; // the child has no workers
+  lock_guard_thread(false);
   runtime().mutex.unlock();
 }
 
