@@ -94,13 +94,15 @@ class Session:
                     raise AdapterError(f"{complaint}: {why}; events: {self._events}")
                 self._news.wait(left)
 
-    def begin(self, request: str, arguments: dict[str, Any], breakpoints: dict[str, list[int]]) -> None:
-        """initialize, launch or attach, breakpoints, configurationDone, in an editor's order."""
+    def begin(self, request: str, arguments: dict[str, Any], breakpoints: dict[str, list[int]], **more: Any) -> None:
+        """initialize, launch or attach, breakpoints, configurationDone, in an editor's order. `more` is for each
+        breakpoint, for example its condition.
+        """
         self.ask("initialize", adapterID="reftorch", clientID="test", linesStartAt1=True, pathFormat="path")
         begun = self.post(request, **arguments)
         self.event("initialized")
         for path, lines in breakpoints.items():
-            self.ask("setBreakpoints", source={"path": path}, breakpoints=[{"line": line} for line in lines])
+            self.ask("setBreakpoints", source={"path": path}, breakpoints=[{"line": line, **more} for line in lines])
         self.ask("configurationDone")
         self.answer(begun)
 

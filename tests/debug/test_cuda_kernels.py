@@ -5,12 +5,16 @@ Mirrors: nothing in PyTorch: cuda-gdb shows these of a GPU.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
 import reftorch
+from reftorch.debug.core.find_gdb import gdb_environment
+from tests.debug.dap import Dap
+from tests.debug.launch import configuration, drives
 from tests.debug.test_printers import GDBS, Gdb
 
 pytestmark = pytest.mark.skipif(
@@ -26,14 +30,6 @@ x = torch.arange(512.0, device="cuda")
 y = x + x
 z = torch.arange(2000.0, device="cuda").sum()
 torch.cuda.synchronize()
-add = torch.cuda._compile_kernel('''
-__global__ void add(const float* a, float* out, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = a[i] + 1;
-}
-''', "add")
-add(grid=4, block=32, args=[x, y, 128])
-torch.cuda.synchronize()
 """
 SUM = "reftorch::at::native::CombineWith<reftorch::at::native::SumOps<float, float> >"
 COMMANDS = [
@@ -41,8 +37,7 @@ COMMANDS = [
     f"break Loops.cuh:{LINE} if threadIdx.x == 3 && blockIdx.x == 1", "run", "print threadIdx.x",
     "print i", "backtrace 20", "cuda threads", "cuda bt 0", "delete",
     f"break reftorch::at::native::group_reduce<float, {SUM} > if threadIdx.x == 5", "continue", "next", "next", "next",
-    "print threadIdx.x ", "cuda threads ", "cuda bt 2", "delete ",
-    "break add.cu:4 if threadIdx.x == 3 && blockIdx.x == 1", "continue ", "info locals", "backtrace 3",
+    "print threadIdx.x ", "cuda threads ", "cuda bt 2",
 ]  # fmt: skip
 
 
@@ -78,8 +73,40 @@ def test_threads_that_wait_at_a_barrier(stopped: Gdb) -> None:
     assert re.search(r"reduce_kernel<|group_reduce<", stopped["cuda bt 2"]), stopped["cuda bt 2"]
 
 
-def test_a_chosen_thread_of_a_kernel_that_is_compiled_later(stopped: Gdb) -> None:
-    assert "CUDA thread (1,0,0)/(3,0,0)" in stopped["continue "], stopped.all
-    assert "add.cu:4" in stopped["continue "] and "if (i < n) out[i] = a[i] + 1;" in stopped["continue "]
-    assert stopped["info locals"] == "i = 35"
-    assert "launch<<<(4,1,1), (32,1,1)>>>" in stopped["backtrace 3"]
+ADD = """
+__global__ void add(const float* a, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a[i] + 1;
+}
+"""
+COMPILED_LATER = """
+import reftorch as torch
+add = torch.cuda._compile_kernel('#line 1 "{file}"' + open("{file}").read(), "add")
+x = torch.arange(128.0, device="cuda")
+add(grid=4, block=32, args=[x, x, 128])
+print("the sum is", x.sum().item())
+"""
+
+
+@drives("C++ only: this file")
+def test_an_editor_stops_in_a_chosen_thread_of_a_kernel_that_is_compiled_later(tmp_path: Path) -> None:
+    file, program = tmp_path / "add.cu", tmp_path / "program.py"
+    file.write_text(ADD)
+    program.write_text(COMPILED_LATER.format(file=file))
+    own = configuration("C++ only: this file", file=str(program))
+    own["env"] = dict(os.environ) | own["env"] | {"REFTORCH_CUDA_SIM": "1", "CUDA_LAUNCH_BLOCKING": "1"}
+    gdb = Dap([own["gdb"], *own["gdbArgs"]], env=gdb_environment())
+    try:
+        started = {key: own[key] for key in ("program", "args", "cwd", "env")}
+        gdb.begin("launch", started, {str(file): [4]}, condition="threadIdx.x == 3 && blockIdx.x == 1")
+        thread = gdb.event("stopped")["threadId"]
+        inner, launch, *_ = gdb.frames(thread)
+        assert (inner["name"], inner["source"]["path"], inner["line"]) == ("add", str(file), 4)
+        assert launch["name"] == "launch<<<(4,1,1), (32,1,1)>>>" and "source" not in launch
+        values = [gdb.evaluate(text, inner["id"]) for text in ("threadIdx.x", "blockIdx.x", "i")]
+        assert values == ["3", "1", "35"]
+        gdb.ask("continue", threadId=thread)
+        assert gdb.event("exited")["exitCode"] == 0  # no other thread stops
+        assert "the sum is 8256.0" in gdb.printed()
+    finally:
+        gdb.close()

@@ -11,6 +11,13 @@ evaluates at each stop, would cause a new stop each time, without end. So the fu
 event `cont` are not called during a call into the process. If the call ends in a stop of its own, at a breakpoint in
 the function or by a crash, the functions that discard the numbers are called then.
 
+Note [Conditions that come too early]
+An editor sets its breakpoints before the program has loaded the library, and long before it has compiled a kernel. gdb
+keeps such a breakpoint until the place exists. But if it is given a condition in the meantime, gdb (13 to 18) no longer
+finds the place: "Error in re-setting breakpoint". So a breakpoint without a place keeps its condition for itself, and
+decides with it at each stop. While the condition is computed, it may call no function of the process; if it cannot be
+computed, the process stops.
+
 Note [What an editor shows at a stop]
 An editor asks gdb for names and values, and shows them in a narrow side bar. So functions have the names that `rt-bt`
 prints, variables are the living ones that `%%gdb` shows, a pointer shows its first number, and threads have names. All
@@ -78,6 +85,14 @@ class Frame(FrameDecorator):
             return name
         return of_lambda(self.inferior_frame(), name) or stack.readable(name, LONGEST_NAME)
 
+    # gdb.dap needs an address, and takes every name of a file for a path; the launch of a CUDA kernel has neither.
+    def address(self):
+        return super().address() or self.inferior_frame().pc()
+
+    def filename(self):
+        name = super().filename()
+        return name if name is not None and "/" in name else None
+
     def frame_args(self):
         return self.living(super().frame_args())
 
@@ -91,12 +106,51 @@ class Frame(FrameDecorator):
 
 
 class ShortFrames:
-    """The filter that gives all frames to Frame."""
+    """The filter that gives all frames to Frame, after the other filters."""
 
-    name, enabled, priority = "reftorch", True, 100
+    name, enabled, priority = "reftorch", True, 50
 
     def filter(self, frames):
         return map(Frame, frames)
+
+
+class EditorsBreakpoint(gdb.Breakpoint):
+    """A breakpoint that may be given a condition before its place exists: see Note [Conditions that come too early]."""
+
+    wanted = None
+
+    @property
+    def condition(self):
+        return self.wanted or gdb.Breakpoint.condition.__get__(self)
+
+    @condition.setter
+    def condition(self, text):
+        if self.wanted is not None:
+            self.wanted = None
+            del self.stop
+        if text is None or not self.pending:
+            gdb.Breakpoint.condition.__set__(self, text)
+        else:
+            self.wanted, self.stop = text, self.holds
+
+    def holds(self):
+        gdb.execute("set may-call-functions off")
+        try:
+            return bool(gdb.parse_and_eval(self.wanted))
+        except gdb.error:
+            return True
+        finally:
+            gdb.execute("set may-call-functions on")
+
+
+def keep_early_conditions():
+    """Let gdb.dap make EditorsBreakpoints. Does nothing if gdb has other internals."""
+    module = sys.modules.get("gdb.dap.breakpoint")
+    make = getattr(module, "_set_one_breakpoint", None)
+    if make is not None:
+        module._set_one_breakpoint = lambda logMessage=None, **args: (
+            EditorsBreakpoint(**args) if logMessage is None else make(logMessage=logMessage, **args)
+        )
 
 
 def register():
@@ -106,6 +160,7 @@ def register():
     gdb.frame_filters["reftorch"] = ShortFrames()
     gdb.pretty_printers.append(pointers.lookup)
     gdb.events.stop.connect(threads.name_all)
+    keep_early_conditions()
     filter_calls()
 
 
