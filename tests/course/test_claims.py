@@ -109,7 +109,7 @@ print(loaded.state[w]["mode"].split()[0])
 
 
 def test_the_debrief_of_exercise_16_6_names_a_fault_of_torch_that_is_not_here(real_torch):
-    assert 'comes back as `"<generator object ...>"`' in re.sub(r"\s+", " ", find_exercise("16.6")[1].debrief)
+    assert 'is loaded as `"<generator object ...>"`' in re.sub(r"\s+", " ", find_exercise("16.6")[1].debrief)
     answer = ask(A_TEXT_IN_THE_STATE, beside=True)
     assert answer.ours is not None
     assert (answer.ours.printed, answer.outcome.printed) == ("warm\n", "<generator\n")
