@@ -79,9 +79,10 @@ def test_a_file_and_its_header(tmp_path: Path) -> None:
     check(load("running_sums", [str(tmp_path / "running_sum.cu")]).running_sum)
 
 
-def test_an_error_names_the_line_of_the_text() -> None:
+def test_an_error_names_the_line_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "broken.cu").write_text("__global__ void k() {\n  undeclared();\n}\n")
     with pytest.raises(RuntimeError, match="Error building extension 'broken'") as told:
-        load_inline("broken", "", "__global__ void k() {\n  undeclared();\n}\n")
+        load("broken", [str(tmp_path / "broken.cu")])
     assert "broken.cu:2" in str(told.value).replace("broken.cu(2)", "broken.cu:2"), told.value
 
 
