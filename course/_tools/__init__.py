@@ -6,6 +6,7 @@ Leaves out: anything a lesson teaches; that lives in `reftorch`.
 
 from course._tools.checks import check
 from course._tools.cpp_cells import printed
+from course._tools.device_pictures import segments, stream_lanes, timeline
 from course._tools.dispatch_pictures import kernel_row, loop_order
 from course._tools.engine_steps import queue_steps
 from course._tools.glossary import glossary
@@ -69,13 +70,16 @@ __all__ = [
     "registries",
     "reveal",
     "route",
+    "segments",
     "show_source",
     "show_torch_source",
     "stack",
     "start_page",
     "stops_in_torch",
+    "stream_lanes",
     "summary",
     "symbol_map",
+    "timeline",
     "torch_source",
     "trace",
     "tree_map",

@@ -21,7 +21,7 @@ TITLED = (SOURCE, TORCH, TRACE, PICTURE)
 DRAWN = (
     "bars", "beside", "class_tree", "curve", "curves", "exec_info", "graph", "images", "kernel_row", "lanes",
     "loader_steps", "loop_order", "memory", "norm_cubes", "operands", "pointers", "process_tree", "promotion",
-    "queue_steps", "registries", "route", "tree_map", "version_counters",
+    "queue_steps", "registries", "route", "segments", "stream_lanes", "tree_map", "version_counters",
 )  # fmt: skip
 TITLES = {
     "show_source": SOURCE,

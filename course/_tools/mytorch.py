@@ -47,6 +47,7 @@ PARTS = (
     Part("lion", "09.6", "an optimizer from a paper"),
     Part("loader", "10.6", "a loader with worker processes"),
     Part("fusion", "13.6", "a pass over traced programs"),
+    Part("allocator", "15.7", "a caching allocator, on plain numbers"),
     Part("layers", "16.1", "layers made of Module"),
     Part("shuffled", "16.2", "the order of an epoch"),
     Part("adam", "16.3", "Adam"),

@@ -128,7 +128,7 @@ def test_a_chapter_has_four_exercises_of_two_kinds(chapter: Chapter):
     assert set(kinds) <= set(KINDS)
 
 
-PROJECTS = {"02", "03", "05", "06", "07", "09", "10", "12", "13", "14", "16"}  # an evening's work each
+PROJECTS = {"02", "03", "05", "06", "07", "09", "10", "12", "13", "14", "15", "16"}  # an evening's work each
 
 
 @by_chapter
