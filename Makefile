@@ -285,6 +285,10 @@ fuzz: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## call every 
 	@$(NINJA) -C build/Sanitize _C
 	@$(SANITIZED) $(BIN)/python -m tests.parity.parity --alone $(ARGS)
 
+.PHONY: watch-kernels
+watch-kernels: $(READY) ## run the op table on the simulated device under the watcher of kernels: races, addresses, unwritten memory
+	@$(BIN)/python -m tests.debug.kernels.every_op $(ARGS)
+
 fuzz-load: $(READY) ## load files that were changed at random, for an hour: no crash, no code run, no memory (ARGS='--seconds 60')
 	@$(BIN)/python -m tests.serialization.fuzz $(ARGS)
 

@@ -7,7 +7,8 @@ and, of a model, what its modules compute, where a NaN came from, which gradient
     reftorch.debug.doctor()                         # what of this works here, and what to do where it does not
 
 README.md beside this file explains each, and the configurations for VS Code. The packages are named after those whom
-the tools serve: ``notebook`` after a learner there, ``model`` after a user with one, ``core`` after a reader of it.
+the tools serve: ``notebook`` after a learner there, ``model`` after a user with one, ``core`` after a reader of it,
+``kernels`` after a writer of CUDA kernels.
 
 Mirrors: nothing in PyTorch: this is the one new name.
 Left out: see each tool.
@@ -21,6 +22,7 @@ from reftorch.debug.core.backtrace import backtrace
 from reftorch.debug.core.doctor import doctor
 from reftorch.debug.core.rank_stacks import rank_stacks
 from reftorch.debug.core.where_op import where_op
+from reftorch.debug.kernels.watch import watch_kernels
 from reftorch.debug.model.check_gradients import check_gradients
 from reftorch.debug.model.compare import compare
 from reftorch.debug.model.diagnosis.checklist import diagnose
@@ -60,6 +62,7 @@ __all__ = [
     "rank_timeline",
     "record_tensors",
     "summary",
+    "watch_kernels",
     "where_op",
 ]
 

@@ -22,6 +22,7 @@ ROOMS = {
     "For a learner in a notebook": "notebook",
     "For a user with a model": "model",
     "For a reader of the core": "core",
+    "For a writer of CUDA kernels": "kernels",
 }
 
 

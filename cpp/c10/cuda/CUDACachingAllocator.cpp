@@ -2,6 +2,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include <c10/core/AllocatorConfig.h>
+#include <c10/cuda/BlockAnnouncement.h>
 #include <c10/cuda/CUDADevice.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -26,6 +27,7 @@ DeviceCachingAllocator& memory_of(DeviceIndex device) {
 
 void free_block(void* context) {
   Block* block = static_cast<Block*>(context);
+  announce_freed_block(block->ptr, block->stream, !block->stream_uses.empty());
   memory_of(block->stream.device_index()).free(block);
 }
 
@@ -175,10 +177,11 @@ class NativeCachingAllocator final : public CUDAAllocator {
   // Returns a block of at least n bytes. The stream's device is current.
   static Block* block_of(size_t n, Stream stream) {
     OutOfMemory why{};
-    Block* block = memory_of(stream.device_index()).allocate(n, stream, why);
+    Block* block = memory_of(stream.device_index()).allocate(n, block_padding(), stream, why);
     if (block == nullptr) {
       report_out_of_memory(why, stream.device_index());
     }
+    announce_allocated_block(block->ptr, n);
     return block;
   }
 

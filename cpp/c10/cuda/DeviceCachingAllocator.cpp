@@ -160,11 +160,11 @@ std::vector<SegmentInfo> DeviceCachingAllocator::snapshot() {
 
 // ---- allocation ----
 
-Block* DeviceCachingAllocator::allocate(size_t request, Stream stream, OutOfMemory& why) {
+Block* DeviceCachingAllocator::allocate(size_t request, size_t padding, Stream stream, OutOfMemory& why) {
   const Context context = gather_context(RecordContext::STATE);
   std::lock_guard<std::mutex> lock(mutex_);
   process_events(context);
-  const size_t size = round_size(request);
+  const size_t size = round_size(request + padding);
   BlockPool& pool = size <= kSmallSize ? small_blocks_ : large_blocks_;
   const size_t segment_size = get_allocation_size(size);
   Block* block = find_unused(size, stream, pool);

@@ -96,7 +96,8 @@ class DeviceCachingAllocator final {
       : device_(device), get_(get), give_back_(give_back) {}
 
   // Returns null and says why if there is no memory left, even after the unused segments were returned to the device.
-  Block* allocate(size_t request, Stream stream, OutOfMemory& why);
+  // The block has `padding` bytes more than were requested.
+  Block* allocate(size_t request, size_t padding, Stream stream, OutOfMemory& why);
   void free(Block* block);
   void recordStream(Block* block, Stream stream);
 

@@ -8,7 +8,7 @@
 
 namespace reftorch::c10 {
 
-std::atomic<uint32_t> impl::fork_generation{0};
+C10_API std::atomic<uint32_t> impl::fork_generation{0}; // extensions use inline functions of Mutex.h
 
 static const int mutex_atfork_registered = pthread_atfork(nullptr, nullptr, [] { impl::fork_generation++; });
 

@@ -5,6 +5,7 @@
 // out: graphs, NVTX, IPC.
 #include <csrc/cuda/python_cuda.h>
 
+#include <csrc/cuda/python_kernel_watch.h>
 #include <csrc/cuda/python_memory.h>
 #include <csrc/python_dtype.h>
 
@@ -122,6 +123,9 @@ void initCuda(PyObject* module) {
         [](int64_t device) { return at::cuda::detail::getDefaultCUDAGenerator(checked_device_index(device)); });
   init_streams(m);
   initCudaMemory(m);
+#if defined(CUDA_SIM)
+  initKernelWatch(m);
+#endif
 }
 
 } // namespace reftorch::torch

@@ -2,6 +2,7 @@
 //
 // Errors behave as in CUDA: a call reports an error that happened inside an earlier kernel, and from then on every call
 // that uses the device fails.
+#include <c10/cuda/sim/observer.h>
 #include <c10/cuda/sim/runtime.h>
 
 #include <algorithm>
@@ -11,25 +12,19 @@
 
 namespace cudasim {
 
-static cudaError_t done(cudaError_t error) {
+cudaError_t done(cudaError_t error) {
   if (error != cudaSuccess) {
     last_error = error;
   }
   return error;
 }
-// Returns the error because of which every call fails: the process is a forked child, there are no devices, or the
-// current device has failed.
-static cudaError_t status() {
+cudaError_t status() {
   Runtime& r = runtime();
   if (r.forked) {
     return cudaErrorInitializationError;
   }
   return r.devices.empty() ? cudaErrorNoDevice : r.devices[current_device].error.load();
 }
-#define RETURN_IF_ERROR(expression)              \
-  if (cudaError_t error_ = (expression); error_) \
-  return done(error_)
-
 cudaError_t with_stream(cudaStream_t handle, const std::function<cudaError_t(const StreamPtr&)>& f) {
   RETURN_IF_ERROR(status());
   StreamPtr stream;
@@ -64,6 +59,7 @@ static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t h
     Runtime& r = runtime();
     Device *to_device = device_of(to), *from_device = device_of(from);
     std::shared_ptr<std::vector<char>> staged;
+    const void* pinned = nullptr; // the side of the copy that is pinned memory
     {
       std::lock_guard<std::mutex> lock(r.mutex);
       if ((to_device != nullptr && find_allocation(to_device->live, to, bytes).first == nullptr) ||
@@ -75,11 +71,26 @@ static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t h
       if (to_device == nullptr && find_allocation(r.pinned, to, bytes).first == nullptr) {
         wait = true;
       }
+      for (const void* side : {static_cast<const void*>(to), from}) {
+        if (device_of(side) == nullptr && find_allocation(r.pinned, side, bytes).first != nullptr) {
+          pinned = side;
+        }
+      }
       if (!wait && from_device == nullptr && find_allocation(r.pinned, from, bytes).first == nullptr) {
         const char* begin = static_cast<const char*>(from);
         staged = std::make_shared<std::vector<char>>(begin, begin + bytes);
         from = staged->data();
       }
+    }
+    char *to_view = nullptr, *from_view = nullptr;
+    {
+      std::lock_guard<std::mutex> lock(r.mutex);
+      to_view = device_view(to, bytes);
+      from_view = device_view(from, bytes);
+    }
+    const unsigned long number = number_of(stream, "copy");
+    if (pinned != nullptr && number != 0) {
+      if_watching([&](Observer& it) { it.pinned_copy(pinned, bytes, pinned == to, number); });
     }
     const Mark mark = enqueue(stream, [=] {
       for (Device* device : {to_device, from_device}) {
@@ -87,7 +98,15 @@ static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t h
           open_memory(*device, true);
         }
       }
-      std::memmove(to, from, bytes);
+      if_watching([&](Observer& it) {
+        if (from_device != nullptr) {
+          it.range(from, bytes, /*writes=*/false, number);
+        }
+        if (to_device != nullptr) {
+          it.range(to, bytes, /*writes=*/true, number);
+        }
+      });
+      std::memmove(to_view, from_view, bytes);
       for (Device* device : {to_device, from_device}) {
         if (device != nullptr) {
           open_memory(*device, false);
@@ -95,7 +114,11 @@ static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t h
       }
       (void)staged;
     });
-    return wait ? synchronize(mark) : cudaSuccess;
+    if (!wait) {
+      return cudaSuccess;
+    }
+    if_watching([&](Observer& it) { it.host_waits_for_stream(stream.get()); });
+    return synchronize(mark);
   });
 }
 
@@ -109,8 +132,9 @@ cudaError_t launch(const cudaLaunchConfig_t& config, std::unique_ptr<Kernel> ker
         b.z > 64 || uint64_t(b.x) * b.y * b.z > kMaxThreads || config.dynamicSmemBytes > kMaxShared) {
       return cudaErrorInvalidConfiguration;
     }
-    enqueue(stream, [config, kernel = std::shared_ptr<Kernel>(std::move(kernel)), device = stream->device] {
-      with_open_peers(*device, [&] { run_grid(config, *kernel, *device); });
+    const unsigned long number = number_of(stream, "kernel");
+    enqueue(stream, [config, kernel = std::shared_ptr<Kernel>(std::move(kernel)), device = stream->device, number] {
+      with_open_peers(*device, [&] { run_grid(config, *kernel, *device, number); });
     });
     // With CUDA_LAUNCH_BLOCKING=1 the kernel has run, so its own launch reports the error, as on a GPU.
     return runtime().blocking ? stream->device->error.load() : cudaSuccess;
@@ -122,6 +146,7 @@ static bool is_device(int device) {
 }
 
 static cudaError_t synchronize_device(Device& device) {
+  if_watching([&](Observer& it) { it.host_waits_for_device(device.index); });
   std::unique_lock<std::mutex> lock(runtime().mutex);
   std::vector<Mark> marks;
   for (const auto& [stream, owner] : runtime().streams) {
@@ -254,8 +279,9 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   RETURN_IF_ERROR(status());
   *pointer = nullptr;
   Device& device = runtime().devices[current_device];
+  const size_t asked = bytes;
   bytes = (bytes + 511) / 512 * 512;
-  std::lock_guard<std::mutex> lock(runtime().mutex);
+  std::unique_lock<std::mutex> lock(runtime().mutex);
   char* at = device.base; // moves to the first gap that is large enough
   for (const auto& [begin, size] : device.live) {
     if (static_cast<size_t>(begin - at) >= bytes) {
@@ -269,6 +295,8 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   if (bytes > 0) {
     device.live[at] = bytes;
     *pointer = at;
+    lock.unlock();
+    if_watching([&](Observer& it) { it.allocated(at, asked); });
   }
   return cudaSuccess;
 }
@@ -282,27 +310,9 @@ cudaError_t cudaFree(void* pointer) {
     return done(cudaErrorInvalidValue);
   }
   const cudaError_t error = synchronize_device(*device); // CUDA's cudaFree waits, too
+  if_watching([&](Observer& it) { it.freed(pointer); });
   std::lock_guard<std::mutex> lock(runtime().mutex);
   return done(device->live.erase(static_cast<char*>(pointer)) == 1 ? error : cudaErrorInvalidValue);
-}
-cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
-  RETURN_IF_ERROR(status());
-  *pointer = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
-  if (*pointer == nullptr) {
-    return done(cudaErrorMemoryAllocation);
-  }
-  std::lock_guard<std::mutex> lock(runtime().mutex);
-  runtime().pinned[static_cast<char*>(*pointer)] = bytes;
-  return cudaSuccess;
-}
-cudaError_t cudaFreeHost(void* pointer) {
-  RETURN_IF_ERROR(status());
-  std::lock_guard<std::mutex> lock(runtime().mutex);
-  if (pointer != nullptr && runtime().pinned.erase(static_cast<char*>(pointer)) == 0) {
-    return done(cudaErrorInvalidValue);
-  }
-  std::free(pointer);
-  return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
   RETURN_IF_ERROR(status());
@@ -342,7 +352,11 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t
     if (device_of(pointer) != s->device) {
       return cudaErrorInvalidValue;
     }
-    enqueue(s, [=] { std::memset(pointer, value, bytes); });
+    const unsigned long number = number_of(s, "memset");
+    enqueue(s, [=] {
+      if_watching([&](Observer& it) { it.range(pointer, bytes, /*writes=*/true, number); });
+      std::memset(pointer, value, bytes);
+    });
     return cudaSuccess;
   });
 }
@@ -373,6 +387,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) { // the stream first finishe
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   return with_stream(handle, [](const StreamPtr& stream) {
+    if_watching([&](Observer& it) { it.host_waits_for_stream(stream.get()); });
     if (stream->is_default) { // an empty operation, which waits for the blocking streams
       return synchronize(enqueue(stream, [] {}));
     }
@@ -384,8 +399,14 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
 }
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
   return with_stream(handle, [](const StreamPtr& stream) {
-    std::lock_guard<std::mutex> lock(runtime().mutex);
-    return stream->finished < stream->submitted ? cudaErrorNotReady : cudaSuccess;
+    {
+      std::lock_guard<std::mutex> lock(runtime().mutex);
+      if (stream->finished < stream->submitted) {
+        return cudaErrorNotReady;
+      }
+    }
+    if_watching([&](Observer& it) { it.host_waits_for_stream(stream.get()); });
+    return cudaSuccess;
   });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t handle, void (*function)(void*), void* data) {
@@ -413,6 +434,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
     if (event->device != stream->device->index) {
       return cudaErrorInvalidResourceHandle;
     }
+    if_watching([&](Observer& it) { it.event_recorded(event, stream.get()); });
     auto time = std::make_shared<std::chrono::steady_clock::time_point>();
     event->mark = enqueue(stream, [time] { *time = std::chrono::steady_clock::now(); });
     event->mark.time = time;
@@ -421,17 +443,25 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned) {
   return with_stream(handle, [&](const StreamPtr& stream) {
+    if_watching([&](Observer& it) { it.stream_waits(stream.get(), event); });
     enqueue(stream, [mark = event->mark] { wait_for(mark); });
     return cudaSuccess;
   });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   RETURN_IF_ERROR(status());
-  std::lock_guard<std::mutex> lock(runtime().mutex);
-  return passed(event->mark) ? cudaSuccess : done(cudaErrorNotReady);
+  {
+    std::lock_guard<std::mutex> lock(runtime().mutex);
+    if (!passed(event->mark)) {
+      return done(cudaErrorNotReady);
+    }
+  }
+  if_watching([&](Observer& it) { it.host_waits_for_event(event); });
+  return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   RETURN_IF_ERROR(status());
+  if_watching([&](Observer& it) { it.host_waits_for_event(event); });
   return synchronize(event->mark);
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {

@@ -12,6 +12,7 @@
 // barriers run. The threads of a block run on one host thread, so a race that shows in no order of the threads stays
 // hidden. The file is more than 500 lines long, because Block is one piece.
 #undef _FORTIFY_SOURCE // its checked siglongjmp refuses to jump from one stack to another
+#include <c10/cuda/sim/observer.h>
 #include <c10/cuda/sim/runtime.h>
 
 #include <pthread.h>
@@ -90,10 +91,11 @@ class Block {
     }
     unmap_pages(shared_memory_, kMaxShared);
   }
-  void prepare(const cudaLaunchConfig_t& config, Kernel* kernel);
+  // `observer` may be null.
+  void prepare(const cudaLaunchConfig_t& config, Kernel* kernel, Observer* observer);
   cudaError_t run(uint64_t block_index);
 
-  void syncthreads();
+  void syncthreads(const void* place);
   uint64_t warp_exchange(WarpOp op, unsigned mask, uint64_t value, int from_lane);
   bool in_kernel() const {
     return running_;
@@ -153,6 +155,7 @@ class Block {
   }
 
   Kernel* kernel_ = nullptr;
+  Observer* observer_ = nullptr; // of the grid that runs
   size_t shared_bytes_ = 0;
   char* shared_memory_ = map_pages(kMaxShared);
   char* signal_stack_ = nullptr;
@@ -177,9 +180,10 @@ class Block {
 };
 static thread_local std::unique_ptr<Block> this_block;
 
-void Block::prepare(const cudaLaunchConfig_t& config, Kernel* kernel) {
+void Block::prepare(const cudaLaunchConfig_t& config, Kernel* kernel, Observer* observer) {
   static const std::string order = setting("REFTORCH_CUDA_SIM_ORDER", "forward");
   kernel_ = kernel;
+  observer_ = observer;
   gridDim = config.gridDim;
   shared_bytes_ = (config.dynamicSmemBytes + 15) / 16 * 16;
   const dim3 d = config.blockDim;
@@ -212,6 +216,9 @@ cudaError_t Block::run(uint64_t i) {
   counted_ = 0;
   alive_ = threads_.size();
   std::memset(shared(), 0xff, shared_bytes_); // memory that no thread wrote reads as NaN
+  if (observer_ != nullptr) {
+    observer_->block_begin(shared(), shared_bytes_);
+  }
   running_ = in_simulator_ = true;
   const int error = sigsetjmp(abandoned_, 0);
   if (error == 0) {
@@ -226,6 +233,9 @@ cudaError_t Block::run(uint64_t i) {
     }
   }
   running_ = false;
+  if (observer_ != nullptr) {
+    observer_->block_end();
+  }
   return static_cast<cudaError_t>(error);
 }
 
@@ -267,6 +277,9 @@ void Block::run_threads() {
       current_ = order_[next_++];
       threads_[current_].state = Thread::Running;
       threadIdx = threads_[current_].index;
+      if (observer_ != nullptr) {
+        observer_->thread_runs(current_, /*is_new=*/true);
+      }
       leave();
       (*kernel_)();
       enter();
@@ -308,10 +321,16 @@ void Block::wait(Thread::State state) {
   go_on(fiber_);
   threads_[me].state = Thread::Running;
   threadIdx = threads_[me].index;
+  if (observer_ != nullptr) {
+    observer_->thread_runs(me, /*is_new=*/false);
+  }
 }
 
-void Block::syncthreads() {
+void Block::syncthreads(const void* place) {
   enter();
+  if (observer_ != nullptr) {
+    observer_->at_barrier(current_, place);
+  }
   if (++at_barrier_ < alive_) {
     wait(Thread::AtBarrier);
   } else {
@@ -321,6 +340,9 @@ void Block::syncthreads() {
 }
 
 void Block::release_barrier() {
+  if (observer_ != nullptr) {
+    observer_->barrier_done();
+  }
   at_barrier_ = 0;
   last_count_ = counted_;
   counted_ = 0;
@@ -333,6 +355,9 @@ void Block::release_barrier() {
 
 void Block::exit_thread() {
   threads_[current_].state = Thread::Exited;
+  if (observer_ != nullptr) {
+    observer_->thread_exit(current_);
+  }
   alive_--;
   if (at_barrier_ > 0 &&
       at_barrier_ == alive_) { // as on a GPU, the barrier does not wait for threads that have returned
@@ -384,6 +409,9 @@ bool Block::complete_warp_op(unsigned warp) {
     if (!complete) {
       continue;
     }
+    if (observer_ != nullptr) {
+      observer_->warp_done(warp, here, lanes[first].op == WarpOp::Sync);
+    }
     uint64_t values[warpSize], ballot = 0;
     for (int l = 0; l < n; l++) {
       values[l] = lanes[l].value;
@@ -421,6 +449,9 @@ void Block::report_deadlock() {
   std::snprintf(text, sizeof text,
                 "deadlock: %zu threads wait in __syncthreads, %zu in a warp operation, %zu have left the kernel",
                 at_barrier_, in_warp_op, threads_.size() - alive_);
+  if (observer_ != nullptr) {
+    observer_->stuck(at_barrier_, in_warp_op, threads_.size() - alive_);
+  }
   report_in_kernel(text);
   abandon(cudaErrorLaunchFailure);
 }
@@ -432,14 +463,35 @@ void Block::stop() {
   abandon(cudaErrorLaunchTimeout);
 }
 
-void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device) {
+std::atomic<Observer*> observer{nullptr};
+
+void tell_atomic(const void* p, size_t bytes, const void* place) {
+  if_watching([&](Observer& it) {
+    if (in_kernel()) {
+      enter_simulator();
+      it.atomic(p, bytes, place);
+      leave_simulator();
+    }
+  });
+}
+
+// A watched grid runs on one host thread, so that what is reported does not depend on the number of threads. An
+// observer that comes while a grid runs hears of the next grid only.
+void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device, unsigned long operation) {
+  Observer* it = operation != 0 ? watching() : nullptr;
+  if (it != nullptr && !it->wants_grids()) {
+    it = nullptr;
+  }
+  if (it != nullptr) {
+    it->grid_begin(config, kernel, operation);
+  }
   const uint64_t blocks = uint64_t(config.gridDim.x) * config.gridDim.y * config.gridDim.z;
   std::atomic<uint64_t> next{0};
   auto some_blocks = [&] {
     if (this_block == nullptr) {
       this_block = std::make_unique<Block>();
     }
-    this_block->prepare(config, &kernel);
+    this_block->prepare(config, &kernel, it);
     KernelThread& thread = this_block->host_thread();
     thread.begin_kernel();
     for (uint64_t i = next++; i < blocks && device.error == cudaSuccess; i = next++) {
@@ -454,7 +506,7 @@ void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device) 
     write_output();
   };
   std::vector<std::thread> helpers;
-  for (int i = 0; i < runtime().helpers && blocks > 1; i++) {
+  for (int i = 0; it == nullptr && i < runtime().helpers && blocks > 1; i++) {
     helpers.emplace_back([&] {
       pthread_setname_np(pthread_self(), "cuda blocks");
       some_blocks();
@@ -463,6 +515,9 @@ void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device) 
   some_blocks();
   for (std::thread& helper : helpers) {
     helper.join();
+  }
+  if (it != nullptr) {
+    it->grid_end();
   }
 }
 
@@ -515,5 +570,5 @@ void fail_kernel(cudaError_t error, const char* what, const char* file, int line
 } // namespace cudasim
 
 void __syncthreads() {
-  cudasim::this_block->syncthreads();
+  cudasim::this_block->syncthreads(__builtin_return_address(0));
 }

@@ -6,6 +6,7 @@
 // cudaMallocManaged, and processes that share memory.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -19,7 +20,7 @@
 
 #pragma GCC visibility push(default) // a kernel may be in a library of its own, for example a cell of a notebook
 
-// Marks functions of this header, which a watcher of kernels must not take for code of the kernel.
+// Marks functions of this header, which a watcher of kernels must not take for code of the kernel: see observer.h.
 #if defined(__clang__)
 #define CUDA_SIM_SILENT __attribute__((noinline, no_sanitize("thread", "coverage")))
 #else
@@ -182,6 +183,7 @@ struct Kernel {
   virtual ~Kernel() = default;
   virtual void operator()() = 0;
   const void* function = nullptr;
+  size_t bytes = 0; // the size of this object, which contains the arguments
 };
 template <typename Indices, typename... P>
 struct KernelOf;
@@ -190,8 +192,9 @@ struct KernelOf<std::index_sequence<I...>, P...> final : Kernel {
   template <typename... A>
   explicit KernelOf(void (*kernel)(P...), A&&... args) : kernel(kernel), args(std::forward<A>(args)...) {
     function = reinterpret_cast<const void*>(kernel);
+    bytes = sizeof(*this);
   }
-  void operator()() override {
+  CUDA_SIM_SILENT void operator()() override {
     kernel(std::get<I>(args)...);
   }
   void (*kernel)(P...);
@@ -205,8 +208,23 @@ int lane_id();
 void* dynamic_shared(); // the block's dynamic shared memory
 [[noreturn]] void fail_kernel(cudaError_t error, const char* what, const char* file, int line);
 
+// ---- Watching, see observer.h ----
+struct Observer;
+extern std::atomic<Observer*> observer; // null if nobody watches
+void tell_atomic(const void* p, size_t bytes, const void* place);
+// Tells the observer of an atomic operation; `place` is the address in the kernel's code to which it returns.
+CUDA_SIM_SILENT inline void note_atomic(const void* p, size_t bytes, const void* place) {
+  if (observer.load(std::memory_order_acquire) != nullptr) {
+    tell_atomic(p, bytes, place);
+  }
+}
+// The caching allocator tells which parts of its memory tensors own. `shared` says whether the block waits for other
+// streams than its own before it is reused.
+void tell_block_allocated(const void* p, size_t bytes);
+void tell_block_freed(const void* p, int device, cudaStream_t stream, bool shared);
+
 template <typename T>
-T shuffle(unsigned mask, T value, int from_lane) {
+CUDA_SIM_SILENT T shuffle(unsigned mask, T value, int from_lane) {
   static_assert(sizeof(T) <= sizeof(uint64_t), "a shuffle moves at most 8 bytes");
   uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
@@ -220,7 +238,7 @@ struct identity {
 };
 // Blocks and streams run on several host threads, so atomic operations must be atomic on the host, too.
 template <typename T, typename F>
-T atomic_update(T* p, F f) {
+CUDA_SIM_SILENT T atomic_update(T* p, F f) {
   T old = *const_cast<volatile T*>(p), desired = f(old);
   while (!__atomic_compare_exchange(p, &old, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     desired = f(old);
@@ -239,70 +257,76 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
 
 // ---- What a kernel may call ----
 void __syncthreads();
-inline void __syncwarp(unsigned mask = 0xffffffffu) {
+CUDA_SIM_SILENT inline void __syncwarp(unsigned mask = 0xffffffffu) {
   cudasim::warp_exchange(cudasim::WarpOp::Sync, mask, 0, 0);
 }
-inline void __threadfence() {
+CUDA_SIM_SILENT inline void __threadfence() {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 // `width` splits a warp into groups of lanes. No lane reads from another group.
 template <typename T>
-T __shfl_sync(unsigned mask, T value, int from, int width = 32) {
+CUDA_SIM_SILENT T __shfl_sync(unsigned mask, T value, int from, int width = 32) {
   const int group = cudasim::lane_id() & ~(width - 1);
   return cudasim::shuffle(mask, value, group + (from & (width - 1)));
 }
 template <typename T>
-T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+CUDA_SIM_SILENT T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   const int lane = cudasim::lane_id(), in_group = lane & (width - 1);
   return cudasim::shuffle(mask, value,
                           in_group + static_cast<int>(delta) < width ? lane + static_cast<int>(delta) : lane);
 }
 template <typename T>
-T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+CUDA_SIM_SILENT T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   const int lane = cudasim::lane_id(), in_group = lane & (width - 1);
   return cudasim::shuffle(mask, value, in_group >= static_cast<int>(delta) ? lane - static_cast<int>(delta) : lane);
 }
 template <typename T>
-T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
+CUDA_SIM_SILENT T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
   const int lane = cudasim::lane_id(), from = lane ^ lane_mask;
   return cudasim::shuffle(mask, value, from < (lane & ~(width - 1)) + width ? from : lane);
 }
-inline unsigned __ballot_sync(unsigned mask, int predicate) {
+CUDA_SIM_SILENT inline unsigned __ballot_sync(unsigned mask, int predicate) {
   return static_cast<unsigned>(cudasim::warp_exchange(cudasim::WarpOp::Ballot, mask, predicate != 0, 0));
 }
-inline int __any_sync(unsigned mask, int predicate) {
+CUDA_SIM_SILENT inline int __any_sync(unsigned mask, int predicate) {
   return __ballot_sync(mask, predicate) != 0;
 }
-inline int __all_sync(unsigned mask, int predicate) {
+CUDA_SIM_SILENT inline int __all_sync(unsigned mask, int predicate) {
   return __ballot_sync(mask, !predicate) == 0;
 }
 
 template <typename T>
-T atomicAdd(T* p, typename cudasim::identity<T>::type value) {
+CUDA_SIM_SILENT T atomicAdd(T* p, typename cudasim::identity<T>::type value) {
+  cudasim::note_atomic(p, sizeof(T), __builtin_return_address(0));
   return cudasim::atomic_update(p, [=](T old) { return static_cast<T>(old + value); });
 }
 template <typename T>
-T atomicMax(T* p, typename cudasim::identity<T>::type value) {
+CUDA_SIM_SILENT T atomicMax(T* p, typename cudasim::identity<T>::type value) {
+  cudasim::note_atomic(p, sizeof(T), __builtin_return_address(0));
   return cudasim::atomic_update(p, [=](T old) { return old < value ? value : old; });
 }
 template <typename T>
-T atomicMin(T* p, typename cudasim::identity<T>::type value) {
+CUDA_SIM_SILENT T atomicMin(T* p, typename cudasim::identity<T>::type value) {
+  cudasim::note_atomic(p, sizeof(T), __builtin_return_address(0));
   return cudasim::atomic_update(p, [=](T old) { return value < old ? value : old; });
 }
 template <typename T>
-T atomicExch(T* p, typename cudasim::identity<T>::type value) {
+CUDA_SIM_SILENT T atomicExch(T* p, typename cudasim::identity<T>::type value) {
+  cudasim::note_atomic(p, sizeof(T), __builtin_return_address(0));
   return cudasim::atomic_update(p, [=](T) { return value; });
 }
 template <typename T>
-T atomicCAS(T* p, typename cudasim::identity<T>::type compare, typename cudasim::identity<T>::type value) {
+CUDA_SIM_SILENT T atomicCAS(T* p, typename cudasim::identity<T>::type compare,
+                            typename cudasim::identity<T>::type value) {
+  cudasim::note_atomic(p, sizeof(T), __builtin_return_address(0));
   __atomic_compare_exchange(p, &compare, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return compare;
 }
 // A cycle of a simulated device takes a nanosecond.
-inline long long clock64() {
+CUDA_SIM_SILENT inline long long clock64() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
-inline unsigned __umulhi(unsigned a, unsigned b) {
+CUDA_SIM_SILENT inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<uint64_t>(a) * b >> 32);
 }
 

@@ -75,25 +75,31 @@ inline double max(double a, float b) {
 // ---- Atomic operations ----
 template <typename T>
 CUDA_SIM_SILENT T atomicSub(T* p, typename cudasim::identity<T>::type value) {
+  cudasim::note_atomic(p, sizeof(*p), __builtin_return_address(0));
   return cudasim::atomic_update(p, [=](T old) { return static_cast<T>(old - value); });
 }
 template <typename T>
 CUDA_SIM_SILENT T atomicAnd(T* p, typename cudasim::identity<T>::type value) {
+  cudasim::note_atomic(p, sizeof(*p), __builtin_return_address(0));
   return cudasim::atomic_update(p, [=](T old) { return static_cast<T>(old & value); });
 }
 template <typename T>
 CUDA_SIM_SILENT T atomicOr(T* p, typename cudasim::identity<T>::type value) {
+  cudasim::note_atomic(p, sizeof(*p), __builtin_return_address(0));
   return cudasim::atomic_update(p, [=](T old) { return static_cast<T>(old | value); });
 }
 template <typename T>
 CUDA_SIM_SILENT T atomicXor(T* p, typename cudasim::identity<T>::type value) {
+  cudasim::note_atomic(p, sizeof(*p), __builtin_return_address(0));
   return cudasim::atomic_update(p, [=](T old) { return static_cast<T>(old ^ value); });
 }
 // Counts up to `last` and then begins at 0 again; atomicDec counts down and then begins at `last` again.
 CUDA_SIM_SILENT inline unsigned atomicInc(unsigned* p, unsigned last) {
+  cudasim::note_atomic(p, sizeof(*p), __builtin_return_address(0));
   return cudasim::atomic_update(p, [=](unsigned old) { return old >= last ? 0 : old + 1; });
 }
 CUDA_SIM_SILENT inline unsigned atomicDec(unsigned* p, unsigned last) {
+  cudasim::note_atomic(p, sizeof(*p), __builtin_return_address(0));
   return cudasim::atomic_update(p, [=](unsigned old) { return old == 0 || old > last ? last : old - 1; });
 }
 // The operations that are atomic only for the threads of a block, or also for other devices and the host.

@@ -7,6 +7,7 @@
 // belong to the process, not to a thread, so a read while kernels run is not noticed. With CUDA_LAUNCH_BLOCKING=1 no
 // kernel runs at the same time as host code, and the check is exact. Changing the permissions is cheap with huge pages,
 // because 2 MiB are one entry of the page table.
+#include <c10/cuda/sim/observer.h>
 #include <c10/cuda/sim/runtime.h>
 
 #include <sys/mman.h>
@@ -61,6 +62,9 @@ static void on_fault(int, siginfo_t* info, void*) {
   if (in_kernel()) {
     std::snprintf(text, sizeof text, "illegal memory access: address %p is no memory of this device", info->si_addr);
     abandon_kernel(cudaErrorIllegalAddress, text);
+  }
+  if (Observer* it = watching(); it != nullptr && it->host_fault(info->si_addr)) {
+    return;
   }
   if (Device* device = device_of(info->si_addr)) {
     const auto [base, bytes] = find_allocation(device->live, info->si_addr, 1);

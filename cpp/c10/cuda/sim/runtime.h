@@ -7,7 +7,9 @@
 //   symbols.cpp  the names of kernels
 //   output.cpp   what kernels print
 //   guard.cpp    ends kernels that never end
-//   api.cpp      the functions of the CUDA runtime
+//   observer.h   what the files above tell a tool that watches kernels; watch/ has that tool
+//   pinned.cpp   pinned memory of the host
+//   api.cpp      the other functions of the CUDA runtime
 //   cublas.cpp   the one product of cuBLAS that reftorch calls
 //
 // Note [The simulator sleeps]
@@ -97,6 +99,7 @@ struct Runtime {
   size_t memory_bytes;
   std::map<CUstream_st*, StreamPtr> streams;
   std::map<char*, size_t> pinned;
+  std::map<char*, char*> pinned_views; // by what the host sees: see Note [Two views of pinned memory]
   bool protect, blocking;
   std::atomic<bool> forked{false};
   std::atomic<bool> ended{false}; // see Note [The end of the process]
@@ -114,8 +117,25 @@ bool passed(const Mark& mark); // the caller holds the mutex
 void wait_for(const Mark& mark);
 Mark enqueue(const StreamPtr& stream, std::function<void()> operation);
 StreamPtr find_stream(cudaStream_t stream); // the caller holds the mutex; null if there is no such stream
+// Returns the number that the observer gives an operation which is enqueued next; 0 if nobody watches.
+unsigned long number_of(const StreamPtr& stream, const char* what);
+
+// ---- pinned.cpp ----
+
+// Returns the address by which a copy reaches the memory of `p`: see Note [Two views of pinned memory]. The caller
+// holds the mutex.
+char* device_view(const void* p, size_t bytes);
 
 // ---- api.cpp ----
+
+// Remembers the error for cudaGetLastError, and returns it.
+cudaError_t done(cudaError_t error);
+// Returns the error because of which every call fails: the process is a forked child, there are no devices, or the
+// current device has failed.
+cudaError_t status();
+#define RETURN_IF_ERROR(expression)              \
+  if (cudaError_t error_ = (expression); error_) \
+  return ::cudasim::done(error_)
 
 // Calls `f` with the stream of that handle and returns its error. Does not call `f` if an error forbids every call or
 // if there is no such stream.
@@ -125,7 +145,8 @@ void with_open_peers(Device& device, const std::function<void()>& f);
 
 // ---- blocks.cpp ----
 
-void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device);
+// `operation` is the number that the observer gave the launch.
+void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device, unsigned long operation);
 // in_kernel() says whether this host thread is inside a kernel. A fault or a failed assertion there ends the kernel by
 // abandon_kernel(), which reports `what` with the names of kernel, block and thread, and leaves the kernel by
 // siglongjmp. No destructors run.

@@ -2,6 +2,7 @@
 //
 // A stream is a queue of operations. Its worker thread starts with the first operation and runs one operation after the
 // other.
+#include <c10/cuda/sim/observer.h>
 #include <c10/cuda/sim/runtime.h>
 
 #include <pthread.h>
@@ -151,6 +152,22 @@ StreamPtr find_stream(cudaStream_t stream) {
   }
   auto it = runtime().streams.find(stream);
   return it != runtime().streams.end() ? it->second : nullptr;
+}
+
+const CUstream_st* handle_of(cudaStream_t stream, int device) {
+  return stream != nullptr ? stream : runtime().devices[static_cast<size_t>(device)].default_stream;
+}
+
+void tell_block_allocated(const void* p, size_t bytes) {
+  if_watching([&](Observer& it) { it.allocated(p, bytes); });
+}
+void tell_block_freed(const void* p, int device, cudaStream_t stream, bool shared) {
+  if_watching([&](Observer& it) { it.block_freed(p, handle_of(stream, device), shared); });
+}
+
+unsigned long number_of(const StreamPtr& stream, const char* what) {
+  Observer* it = watching();
+  return it != nullptr ? it->enqueued(stream.get(), what) : 0;
 }
 
 // Note [The default stream]

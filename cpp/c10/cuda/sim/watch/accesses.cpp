@@ -1,0 +1,190 @@
+// Mirrors: nothing in PyTorch: the watcher checks each load, store and atomic operation of a kernel
+//
+// The compiler reports an access before it happens. So a fault is reported even if it ends the kernel.
+#include <c10/cuda/sim/runtime.h>
+#include <c10/cuda/sim/watch/Watcher.h>
+
+namespace cudasim::watch {
+
+constexpr size_t kStack = 128 << 10; // as much as a fiber has
+constexpr uintptr_t kBelowFrame = 4096;
+constexpr uintptr_t kNearShared = 4096;
+constexpr uintptr_t kDynamicShared = uintptr_t(1) << 20; // where the dynamic part begins, in the addresses of traces
+
+template <typename T>
+static bool is_part_of(uintptr_t address, const T& variable) {
+  return address - reinterpret_cast<uintptr_t>(&variable) < sizeof(T);
+}
+
+void Watcher::atomic(const void* p, size_t bytes, const void* place) {
+  if (running != nullptr && is_instrumented_) {
+    access(p, bytes, Kind::Atomic, place);
+  }
+}
+
+void Watcher::access(const void* p, size_t bytes, Kind kind, const void* place) {
+  const auto address = reinterpret_cast<uintptr_t>(p);
+  const bool in_device = device_of(p) != nullptr || device_of(static_cast<const char*>(p) + kNear) != nullptr;
+  Range* shared = nullptr;
+  // The compiler may report loads of the coordinates although they are const, because dim3 has a constructor.
+  if (is_part_of(address, threadIdx) || is_part_of(address, blockIdx) || is_part_of(address, blockDim) ||
+      is_part_of(address, gridDim)) {
+    return;
+  }
+  if (!in_device && !in_shared_memory(address, shared)) {
+    if (!is_of_the_thread(address)) {
+      report_host_address(address, sites_.site_of(running->path, reinterpret_cast<uintptr_t>(place), kind));
+    }
+    return;
+  }
+  const uint32_t id = sites_.site_of(running->path, reinterpret_cast<uintptr_t>(place), kind);
+  Site& site = sites_[id];
+  site.space = in_device ? Space::Global : Space::Shared;
+  site.bytes = static_cast<uint8_t>(bytes);
+  site.accesses++;
+  const uintptr_t base = shared == nullptr ? 0 : shared->begin - (shared == &dynamic_shared_ ? kDynamicShared : 0);
+  append(id, address - base, bytes);
+  bool is_initialized = false; // whether all of the memory counts as written
+  if (in_device) {
+    const Allocation* a = allocations_.find(address, bytes);
+    if (a == nullptr || !a->is_for(operation_)) { // see Note [Lifetimes count in operations]
+      a = allocations_.find_former(address, bytes, operation_);
+      if (a == nullptr) {
+        say({"out of bounds", kernel_, describe(address), describe_thread(block_, thread_), "", "", id});
+        return;
+      }
+      check_use_after_free(*a, operation_, id);
+      is_initialized = a->is_reused; // the shadow is that of the next owner
+    }
+    is_initialized = is_initialized || a->is_trusted;
+  }
+  for (uintptr_t word = address / kWord * kWord; word < address + bytes; word += kWord) {
+    Word& seen = in_device                   ? shadow_.at(word)
+                 : shared == &static_shared_ ? static_words_[(word - shared->begin) / kWord]
+                                             : dynamic_words_[(word - shared->begin) / kWord];
+    check_word(seen, bytes_of_word(word, address, address + bytes), kind, id, word, is_initialized);
+  }
+}
+
+// Returns whether the address is in the block's shared memory, and in which part.
+bool Watcher::in_shared_memory(uintptr_t address, Range*& shared) {
+  // A library's thread-local variables get their memory when the first of them is used.
+  if (static_shared_.begin == 0 && !has_looked_for_shared_ && !is_of_the_thread(address)) {
+    has_looked_for_shared_ = true;
+    find_shared_variables();
+  }
+  shared = static_shared_.has(address) ? &static_shared_ : dynamic_shared_.has(address) ? &dynamic_shared_ : nullptr;
+  return shared != nullptr;
+}
+
+// Returns whether the memory is the thread's own, or constant: these are not watched. Shared memory must be looked for
+// first, because glibc keeps the thread-local variables of a host thread at the end of its stack.
+bool Watcher::is_of_the_thread(uintptr_t address) const {
+  const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  if (address - (frame - kBelowFrame) < kStack || arguments_.has(address)) {
+    return true;
+  }
+  for (const Range& module : modules_) {
+    if (module.has(address)) { // __constant__ and __device__ variables
+      return true;
+    }
+  }
+  return false;
+}
+
+void Watcher::report_host_address(uintptr_t address, uint32_t site) {
+  const uintptr_t after = address - dynamic_shared_.end;
+  if (dynamic_shared_.size() > 0 && after < kNearShared) {
+    say({"out of bounds", kernel_,
+         (after == 0 ? "right" : std::to_string(after) + " bytes") +
+             " after the end of the block's dynamic shared memory, which has " +
+             std::to_string(dynamic_shared_.size()) + " bytes",
+         describe_thread(block_, thread_), "", "", site});
+    return;
+  }
+  char text[40];
+  std::snprintf(text, sizeof text, "address %p", reinterpret_cast<void*>(address));
+  say({"a kernel uses memory of the host", kernel_, text, describe_thread(block_, thread_), "", "", site});
+}
+
+// Returns whether the earlier access is done before the present one, whatever the order of threads and streams.
+bool Watcher::is_ordered(const Seen& seen) {
+  if (seen.operation != operation_) {
+    return order_.before(seen.operation, operation_);
+  }
+  if (seen.block != block_) {
+    return false;
+  }
+  if (seen.thread == thread_ || seen.generation < generation_) {
+    return true;
+  }
+  return seen.thread / 32u == thread_ / 32 && warp_clocks_[thread_ / 32][thread_ % 32][seen.thread % 32] >= seen.clock;
+}
+
+void Watcher::check_word(Word& word, uint8_t mask, Kind kind, uint32_t site, uintptr_t address, bool is_initialized) {
+  const bool writes = kind != Kind::Load, reads = kind != Kind::Store;
+  if (reads && !is_initialized && (word.written & mask) != mask) {
+    say({"a read of memory that nobody has written", kernel_, describe(address), describe_thread(block_, thread_), "",
+         "", site});
+    word.written |= mask; // reported once
+  }
+  const auto conflicts = [&](const Seen& seen) {
+    return seen.operation != 0 && (seen.bytes & mask) != 0 && !(seen.atomic && kind == Kind::Atomic) &&
+           !is_ordered(seen);
+  };
+  if (conflicts(word.write)) {
+    report_conflict(writes ? "two writes" : "a read and a write", word.write, site, address);
+  }
+  for (const Seen& read : word.reads) {
+    if (writes && conflicts(read)) {
+      report_conflict("a write and a read", read, site, address);
+      break;
+    }
+  }
+  Seen now;
+  now.operation = operation_;
+  now.block = block_;
+  now.generation = generation_;
+  now.thread = static_cast<uint16_t>(thread_);
+  now.clock = warp_clocks_[thread_ / 32][thread_ % 32][thread_ % 32];
+  now.site = site;
+  now.bytes = mask;
+  now.atomic = kind == Kind::Atomic;
+  if (writes) {
+    word.write = now;
+    word.written |= mask;
+    word.stores++;
+  }
+  if (reads) {
+    word.loads++;
+  }
+  if (kind == Kind::Load) {
+    const Seen& last = word.reads[0];
+    if (last.thread != now.thread || last.block != now.block || last.operation != now.operation) {
+      word.reads[1] = word.reads[0];
+    }
+    word.reads[0] = now;
+  }
+}
+
+void Watcher::report_conflict(const char* what, const Seen& seen, uint32_t site, uintptr_t address) {
+  Problem problem{std::string("a race: ") + what,
+                  kernel_,
+                  describe(address),
+                  describe_thread(block_, thread_),
+                  describe_thread(seen.block, seen.thread),
+                  "",
+                  site,
+                  seen.site};
+  if (seen.operation != operation_) {
+    problem.what += " on two streams";
+    problem.thread = describe_operation(operation_);
+    problem.other_thread = describe_operation(seen.operation);
+    problem.note = "nothing makes one wait for the other";
+  } else if (seen.block != block_) {
+    problem.what += " by two blocks";
+  }
+  say(std::move(problem));
+}
+
+} // namespace cudasim::watch

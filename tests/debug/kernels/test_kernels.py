@@ -1,0 +1,26 @@
+"""The watcher of kernels, in one process with simulated devices.
+
+Mirrors: nothing in PyTorch, whose users run NVIDIA's compute-sanitizer
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import reftorch
+from reftorch.debug import watch_kernels
+from tests.cuda.test_devices import run, with_simulator
+
+pytestmark = with_simulator
+
+
+@pytest.mark.parametrize("file", ["tests/debug/kernels/device_watch.py", "tests/cuda/device_sanitizer.py"])
+def test_on_devices(file: str) -> None:
+    done = run("-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", file, REFTORCH_CUDA_SIM_ORDER="forward")
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
+
+
+def test_without_a_device() -> None:
+    assert not reftorch.cuda.is_available()
+    with pytest.raises(RuntimeError, match="REFTORCH_CUDA_SIM=1 before Python starts"), watch_kernels():
+        pass

@@ -1,0 +1,242 @@
+// Mirrors: nothing in PyTorch: kernels with at most one fault each, which the watcher of kernels must find
+//
+// All kernels have the same parameters. `// fault` marks the line that a report names, `// cost` a line whose cost
+// device_watch.py knows.
+#include <c10/cuda/CUDALaunch.h>
+
+#include <map>
+#include <string>
+
+namespace {
+
+// ---- sums of the elements of a block, in shared memory ----
+__global__ void sum_right(const float* x, float* y, int n) {
+  __shared__ float s[256];
+  const int t = threadIdx.x;
+  s[t] = x[blockIdx.x * blockDim.x + t];
+  __syncthreads();
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half) {
+      s[t] += s[t + half];
+    }
+    __syncthreads();
+  }
+  if (t == 0) {
+    y[blockIdx.x] = s[0];
+  }
+}
+__global__ void sum_without_barriers(const float* x, float* y, int n) {
+  __shared__ float s[256];
+  const int t = threadIdx.x;
+  s[t] = x[blockIdx.x * blockDim.x + t];
+  __syncthreads();
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half) {
+      s[t] += s[t + half]; // fault
+    }
+  }
+  if (t == 0) {
+    y[blockIdx.x] = s[0];
+  }
+}
+__global__ void sum_without_the_first_barrier(const float* x, float* y, int n) {
+  __shared__ float s[256];
+  const int t = threadIdx.x;
+  s[t] = x[blockIdx.x * blockDim.x + t]; // fault: with the next one
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half) {
+      s[t] += s[t + half]; // fault
+    }
+    __syncthreads();
+  }
+  if (t == 0) {
+    y[blockIdx.x] = s[0];
+  }
+}
+__global__ void sum_of_a_warp(const float* x, float* y, int n) {
+  __shared__ float s[32];
+  const int t = threadIdx.x;
+  s[t] = x[t];
+  __syncwarp();
+  for (int half = 16; half > 0; half /= 2) {
+    const float v = t < half ? s[t + half] : 0;
+    __syncwarp();
+    s[t] += v;
+    __syncwarp();
+  }
+  y[t] = s[0];
+}
+// Before GPUs of 2017, the lanes of a warp went in step, and this was right.
+__global__ void sum_of_a_warp_in_step(const float* x, float* y, int n) {
+  __shared__ float s[32];
+  const int t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  for (int half = 16; half > 0; half /= 2) {
+    if (t < half) {
+      s[t] += s[t + half]; // fault
+    }
+  }
+  if (t == 0) {
+    y[0] = s[0];
+  }
+}
+__global__ void sum_by_shuffles(const float* x, float* y, int n) {
+  float v = x[threadIdx.x];
+  for (int delta = 16; delta > 0; delta /= 2) {
+    v += __shfl_down_sync(0xffffffffu, v, delta);
+  }
+  if (threadIdx.x == 0) {
+    y[0] = v;
+  }
+}
+
+// ---- all threads add to one number ----
+__global__ void total_by_plain_adds(const float* x, float* y, int n) {
+  y[0] += x[blockIdx.x * blockDim.x + threadIdx.x]; // fault
+}
+__global__ void total_by_atomic_adds(const float* x, float* y, int n) {
+  atomicAdd(y, x[blockIdx.x * blockDim.x + threadIdx.x]); // cost
+}
+
+// ---- memory that is not there ----
+__global__ void no_guard(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = 2; // fault
+}
+__global__ void element_before_the_first(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    y[i] = x[i - 1]; // fault
+  }
+}
+__global__ void missing_halo(const float* x, float* y, int n) {
+  __shared__ float s[66];
+  const int t = threadIdx.x + 1;
+  s[t] = x[threadIdx.x];
+  if (threadIdx.x == 0) {
+    s[0] = 0;
+  }
+  __syncthreads();
+  const float right = s[t + 1]; // fault
+  y[threadIdx.x] = s[t - 1] + right;
+}
+__global__ void doubled(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    const float v = x[i]; // fault: of the caller, in some tests
+    y[i] = 2 * v;
+  }
+}
+__global__ void dynamic_memory_too_small(const float* x, float* y, int n) {
+  CUDA_DYNAMIC_SHARED(float, s);
+  s[threadIdx.x] = 1; // fault
+  __syncthreads();
+  y[threadIdx.x] = s[threadIdx.x];
+}
+
+// ---- threads that do not meet ----
+__global__ void barrier_of_some(const float* x, float* y, int n) {
+  if (threadIdx.x < 16) {
+    __syncthreads(); // fault
+  }
+  y[threadIdx.x] = 1;
+}
+__global__ void two_barriers(const float* x, float* y, int n) {
+  if (threadIdx.x < 16) {
+    __syncthreads(); // fault
+  } else {
+    __syncthreads();
+  }
+  y[threadIdx.x] = 1;
+}
+__global__ void barrier_against_shuffle(const float* x, float* y, int n) {
+  if (threadIdx.x < 16) {
+    __syncthreads(); // fault
+  } else {
+    y[threadIdx.x] = __shfl_sync(0xffffffffu, 1.0f, 0);
+  }
+}
+__global__ void endless(const float* x, float* y, int n) {
+  int i = n;
+  while (i > 0) { // fault
+    i = n;        // fault
+  }
+}
+
+// ---- costs ----
+__global__ void copy_with_stride(const float* x, float* y, int n) {
+  y[threadIdx.x] = x[threadIdx.x * n]; // cost
+}
+__global__ void same_for_all(const float* x, float* y, int n) {
+  y[threadIdx.x] = x[0]; // cost
+}
+__global__ void transpose_naive(const float* x, float* y, int n) {
+  const int column = blockIdx.x * 32 + threadIdx.x % 32, row = threadIdx.x / 32;
+  y[column * n + row] = x[row * n + column]; // cost
+}
+template <int kWidth>
+__device__ void column_of_tile(const float* x, float* y) {
+  __shared__ float tile[32][kWidth];
+  for (int row = 0; row < 32; row++) {
+    tile[row][threadIdx.x] = x[row * 32 + threadIdx.x];
+  }
+  __syncthreads();
+  y[threadIdx.x] = tile[threadIdx.x][0]; // cost
+}
+__global__ void tile_of_32(const float* x, float* y, int n) {
+  column_of_tile<32>(x, y);
+}
+__global__ void tile_of_33(const float* x, float* y, int n) {
+  column_of_tile<33>(x, y);
+}
+__global__ void even_and_odd(const float* x, float* y, int n) {
+  float v = 0;
+  if (threadIdx.x % 2 == 0) {
+    v = 3; // cost
+  } else {
+    v = 1;
+  }
+  y[threadIdx.x] = v; // the lanes meet again
+}
+
+using Kernel = void (*)(const float*, float*, int);
+#define NAMED(name) {#name, name}
+const std::map<std::string, Kernel> kernels = {
+    NAMED(sum_right),
+    NAMED(sum_without_barriers),
+    NAMED(sum_without_the_first_barrier),
+    NAMED(sum_of_a_warp),
+    NAMED(sum_of_a_warp_in_step),
+    NAMED(sum_by_shuffles),
+    NAMED(total_by_plain_adds),
+    NAMED(total_by_atomic_adds),
+    NAMED(no_guard),
+    NAMED(element_before_the_first),
+    NAMED(missing_halo),
+    NAMED(doubled),
+    NAMED(dynamic_memory_too_small),
+    NAMED(barrier_of_some),
+    NAMED(two_barriers),
+    NAMED(barrier_against_shuffle),
+    NAMED(endless),
+    NAMED(copy_with_stride),
+    NAMED(same_for_all),
+    NAMED(transpose_naive),
+    NAMED(tile_of_32),
+    NAMED(tile_of_33),
+    NAMED(even_and_odd),
+};
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) int launch_kernel(const char* name, unsigned grid, unsigned block,
+                                                                    size_t shared, void* stream, const float* x,
+                                                                    float* y, int n) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared;
+  config.stream = static_cast<cudaStream_t>(stream);
+  return cudaLaunchKernelEx(&config, kernels.at(name), x, y, n);
+}
