@@ -1,9 +1,9 @@
 """A real editor in a real browser: both languages debugged to a clean end, two chapters run and solved.
 
-    python -m tests.vscode [debugging] [arithmetic] [meter] [norm] [exercise] [04] [04x] --extension=VSIX
+    python -m tests.vscode [debugging] [arithmetic] [meter] [norm] [ranks] [exercise] [04] [04x] --extension=VSIX
 
-`make test-vscode` runs all of them. `meter` is the hunt of chapter 04, and `norm` is the walk of chapter 08. `04` is
-the lesson of that chapter, and `04x` are its exercises.
+`make test-vscode` runs all of them. `meter` is the hunt of chapter 04, and `norm` is the walk of chapter 08.
+`ranks` are the two ranks of chapter 12. `04` is the lesson of that chapter, and `04x` are its exercises.
 
 Mirrors: nothing in PyTorch: it tests no editor.
 Left out: other browsers than Chromium; other builds of VS Code than code-server.
@@ -31,6 +31,7 @@ from tests.vscode.exercise import solve_chapter, solve_exercise
 from tests.vscode.lessons import work_through
 from tests.vscode.meter import hunt_the_wrong_number
 from tests.vscode.one_step import follow_one_step
+from tests.vscode.ranks import debug_two_ranks
 from tests.vscode.server import MARK, code_server
 from tests.vscode.window import StageFailed, Window
 
@@ -41,6 +42,7 @@ PARTS = {
     "arithmetic": stop_on_arithmetic,
     "meter": hunt_the_wrong_number,
     "norm": follow_one_step,
+    "ranks": debug_two_ranks,
     "exercise": solve_exercise,
     **{chapter.number: partial(work_through, chapter=chapter) for chapter in CHAPTERS},
     **{f"{chapter.number}x": partial(solve_chapter, chapter=chapter) for chapter in CHAPTERS},

@@ -21,10 +21,19 @@ from tests.vscode.server import Server
 
 GLANCE = 200  # ms between two looks
 UNASKED = 15_000  # ms in which an editor asks and tells what it has to
+TURN = 50  # ms after which a list that was scrolled is drawn
+ROWS_AT_MOST = 30  # a third of the rows that CALL STACK may have: three come into reach at each look
 FIRST_ANSWER = 2000  # ms in which the adapter of the other language says that a breakpoint is not its own
 BUTTONS = {"F5": "continue", "F10": "step-over", "F11": "step-into"}
 SMALL: ViewportSize = {"width": 1280, "height": 760}  # a window whose picture is read at the width of a notebook
 ROWS = "selector => [...document.querySelectorAll(selector)].map(row => row.ariaLabel || row.textContent)"
+CHOSEN = "selector => [...document.querySelectorAll(selector)].flatMap(e => [...e.selectedOptions].map(o => o.text))"
+STACK_ROWS = ".debug-call-stack .monaco-list-rows .monaco-list-row"  # not those that stick to the upper edge
+# The rows of a list that can be clicked, others lie below its edge: [number, what a screen reader reads, x, y].
+IN_REACH = """selector => [...document.querySelectorAll(selector)].map(row => {
+    const box = row.getBoundingClientRect(), [x, y] = [box.x + box.width / 3, box.y + box.height / 2];
+    return row.contains(document.elementFromPoint(x, y)) ? [+row.dataset.index, row.ariaLabel || '', x, y] : null;
+}).filter(row => row)"""
 # The middle of a piece of a line of the editor in front: [x, y], or null while it is not on the screen.
 PLACE_OF = """([line, piece]) => {
     const plain = text => text.replaceAll('\\u00a0', ' ');
@@ -110,6 +119,10 @@ class Window:
     def console(self) -> list[str]:
         return self.rows(".repl .monaco-list-row")
 
+    def owners_of_console(self) -> list[str]:
+        """The session whose console is shown, where there are several to choose from."""
+        return [" ".join(text.split()) for text in self.page.evaluate(CHOSEN, ".part.panel select")]
+
     def breakpoints(self) -> list[str]:
         return self.rows(".debug-breakpoints .monaco-list-row")
 
@@ -192,6 +205,15 @@ class Window:
         self.page.select_option(".start-debug-action-item select", label=configuration)
         self.press("F5")
 
+    def start_offered(self, configuration: str, fold_breakpoints: bool = False) -> None:
+        """Start a session of a configuration that the extension offers, below those of the checkout."""
+        self._show_sessions(fold_breakpoints)
+        self.page.select_option(".start-debug-action-item select", label="reftorch...")
+        widget = self.page.locator(".quick-input-widget")
+        widget.locator(f'.monaco-list-row[aria-label^="{configuration}"]').first.click()
+        widget.wait_for(state="hidden")
+        self.press("F5")
+
     def run_to_the_end(self, file: str, line: int) -> None:
         """Take away a breakpoint, and let the program run until both sessions and all their processes have ended."""
         self.open(file, line)
@@ -244,6 +266,36 @@ class Window:
 
     def click_row(self, view: str, row: str) -> None:
         self.page.locator(f'.debug-{view} .monaco-list-row[aria-label*="{row}"]').first.click()
+
+    def select_paused(self, session: str, view: Callable[[], list[str]], row: str) -> str:
+        """Show one of several sessions, once it has paused; the keys drive it then. Returns the row to be seen."""
+        for _ in range(6):  # a list that moves while it is clicked has another row there
+            self._click_in_stack(f"Session {session} Paused")
+            for _ in range(PATIENCE * 1000 // 6 // GLANCE):
+                if found := [each for each in view() if re.search(row, each)]:
+                    return found[0]
+                self.page.wait_for_timeout(GLANCE)
+        raise StageFailed(f"`{session}` does not show `{row}`; {self.all_seen()}")
+
+    def _click_in_stack(self, start: str) -> None:
+        """Click the first row of CALL STACK that begins so. The list draws only the rows that fit."""
+        for look in range(PATIENCE * 1000 // TURN):
+            if look % ROWS_AT_MOST == 0:
+                for _ in range(ROWS_AT_MOST):  # one turn of the wheel moves the list by a few rows, however far it goes
+                    self._scroll_stack(-100)
+            for _, label, x, y in sorted(self.page.evaluate(IN_REACH, STACK_ROWS)):
+                if label.startswith(start):
+                    self.page.mouse.click(x, y)
+                    return
+            self._scroll_stack(66)
+        raise StageFailed(f"`{start}` cannot be clicked in CALL STACK; {self.all_seen()}")
+
+    def _scroll_stack(self, by: int) -> None:
+        box = self.page.locator(".debug-call-stack").bounding_box()
+        if box is not None:
+            self.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            self.page.mouse.wheel(0, by)
+            self.page.wait_for_timeout(TURN)
 
     def wait_for_row(self, view: Callable[[], list[str]], pattern: str) -> str:
         """The first row of a view that has the pattern in it."""
