@@ -26,6 +26,7 @@ as gdb's manual describes them.
 """
 
 import sys
+from typing import Any
 
 import gdb
 from gdb.FrameDecorator import FrameDecorator
@@ -145,7 +146,7 @@ class EditorsBreakpoint(gdb.Breakpoint):
 
 def keep_early_conditions():
     """Let gdb.dap make EditorsBreakpoints. Does nothing if gdb has other internals."""
-    module = sys.modules.get("gdb.dap.breakpoint")
+    module: Any = sys.modules.get("gdb.dap.breakpoint")
     make = getattr(module, "_set_one_breakpoint", None)
     if make is not None:
         module._set_one_breakpoint = lambda logMessage=None, **args: (
