@@ -242,6 +242,16 @@ fresh-machine: ## try the README's commands on bare Debian systems (root, mmdebs
 arm64: ## try both builds in an emulated arm64 Debian (root, mmdebstrap, qemu-user-static): ARGS='lab test release stop'
 	@.ci/arm64.sh $(ARGS)
 
+# Not a part of `make test`, because it needs root.
+.PHONY: two-nodes
+two-nodes: $(READY) ## try training on two machines, which are network namespaces (root, iproute2): ARGS='endpoint cable'
+	@.ci/two_nodes.sh $(ARGS)
+
+# Not a part of `make test`, because it takes minutes. `make test` has a short form of each.
+.PHONY: proofs
+proofs: $(READY) ## kill ranks, open many clients of a store, send it hostile bytes: ARGS='kills 200 clients 10000 hostile 20'
+	@$(IN_VENV) python -m tests.distributed.proofs $(ARGS)
+
 REPEATS := 50
 .PHONY: test-magics
 test-magics: $(READY) ## run a notebook with every magic REPEATS=50 times in a row: no kernel may stay stopped, no gdb be left

@@ -60,12 +60,17 @@ void TCPStore::wait_for_workers(int64_t count, Milliseconds timeout) {
   }
 }
 
+// The server has answered this store, so there is nobody to wait for: where nobody listens any more, its process has
+// ended. A group whose rank 0 was killed asks for a copy on the way to its error message.
+static constexpr Milliseconds kTimeToConnectAgain{200};
+
 std::shared_ptr<Store> TCPStore::clone() {
   TCPStoreOptions options;
   options.port = port_;
-  options.timeout = getTimeout();
+  options.timeout = std::min(getTimeout(), kTimeToConnectAgain);
   auto copy = std::make_shared<TCPStore>(server_ ? "127.0.0.1" : host_, options);
   copy->server_ = server_;
+  copy->setTimeout(getTimeout());
   return copy;
 }
 

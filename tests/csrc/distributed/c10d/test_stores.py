@@ -245,3 +245,15 @@ def test_a_store_whose_process_has_gone_is_named() -> None:
         dist.DistNetworkError, match=r"TCPStore of localhost:.*has the process that holds the store ended"
     ):
         client.get("key")
+
+
+def test_a_copy_of_a_store_whose_process_has_gone_fails_at_once() -> None:
+    """A group asks for a copy when it fails, and its error must not wait for the timeout of the store."""
+    server = dist.TCPStore("localhost", 0, is_master=True)
+    client = dist.TCPStore("localhost", server.port, timeout=timedelta(seconds=60))
+    assert client.clone().timeout == timedelta(seconds=60)
+    del server
+    begin = time.monotonic()
+    with pytest.raises(dist.DistNetworkError):
+        client.clone()
+    assert time.monotonic() - begin < 10

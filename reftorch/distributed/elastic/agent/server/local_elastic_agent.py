@@ -13,6 +13,7 @@ import argparse
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,16 @@ __all__ = ["LocalElasticAgent"]
 
 GRACE = 30.0  # seconds between SIGTERM and SIGKILL
 _RULE = "=" * 60
+
+
+def _is_this_machine(host: str) -> bool:
+    """Return whether the address of a host is one of this machine: a socket can be bound to no other."""
+    with socket.socket() as probe:
+        try:
+            probe.bind((socket.gethostbyname(host), 0))
+        except OSError:
+            return False
+    return True
 
 
 class LocalElasticAgent:
@@ -63,8 +74,8 @@ class LocalElasticAgent:
         if node_rank is not None:
             store = TCPStore(host, port, is_master=node_rank == 0, timeout=patience)
             return store, host, node_rank
-        try:  # whoever can listen there is the machine of the store
-            store = TCPStore(host, port, is_master=True, timeout=patience)
+        try:  # the machine of that address has the store: the first agent there, if there are several
+            store = TCPStore(host, port, is_master=_is_this_machine(host), timeout=patience)
         except _DistNetworkError:
             store = TCPStore(host, port, timeout=patience)
         node_rank = store.add(f"{options.rdzv_id}/nodes", 1) - 1
