@@ -177,6 +177,7 @@ ADDRESSES = {
     "ATen/DLConvertor.cpp": "hands it out together with the device",
     "ATen/TensorIterator.cpp": "collects the addresses for the kernel of the operands' device",
     "csrc/autograd/python_variable_methods.cpp": "shows it as a number",
+    "csrc/distributed/c10d/ProcessGroupNCCLCollectives.cpp": "gives it to NCCL, after a look at the device",
     "csrc/python_storage.cpp": "shows it as a number",
     "csrc/python_stream.cpp": "asks whether it is pinned memory",
     "csrc/utils/python_tensor_numpy.cpp": "asks whether there is memory",

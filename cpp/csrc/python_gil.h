@@ -13,7 +13,7 @@
 // 2. more than LongWork::kBytes are allocated (the allocator reports this);
 // 3. a loop is large enough to be split over threads (parallel_for reports this);
 // 4. a matrix is large enough for cubic work (the callers of BLAS and LAPACK report this);
-// 5. a lock is held by another thread (c10::Mutex reports this).
+// 5. another thread holds a lock (c10::Mutex reports this), or a device has work that is waited for (CUDAStream).
 // Code that needs Python inside an op takes the GIL with GilAcquire, whether or not the thread has released the GIL. As
 // long as the GilAcquire exists, no sign releases the GIL again. A loop that makes millions of Python objects needs the
 // GIL all the time. Such a loop counts its steps with a GilYield, which lets other threads run from time to time;

@@ -1,7 +1,11 @@
 """Training in several processes: groups of processes, collectives on their tensors, stores, and a launcher.
 
 Mirrors: torch/distributed/__init__.py
+<<<<<<< HEAD
 Leaves out: NCCL and MPI, RPC, checkpoints of several processes; ``reftorch/_api/names.csv`` has each
+=======
+Leaves out: device meshes, RPC, checkpoints of several processes; ``reftorch/_api/names.csv`` has each
+>>>>>>> a0f2e647 (wip)
 name.
 
 A job consists of ``world_size`` processes, its *ranks*. They find each other through a *store*, a small dictionary, and

@@ -6,10 +6,11 @@ Leaves out: nothing.
 
 from datetime import timedelta
 
-from reftorch._C._distributed_c10d import _DEFAULT_PG_TIMEOUT
+from reftorch._C import _distributed_c10d
 
 __all__ = ["default_pg_nccl_timeout", "default_pg_timeout"]
 
-default_pg_timeout: timedelta = _DEFAULT_PG_TIMEOUT
-# NCCL is not built in, so it has no timeout.
-default_pg_nccl_timeout: timedelta | None = None
+default_pg_timeout: timedelta = _distributed_c10d._DEFAULT_PG_TIMEOUT
+# None in a build without NCCL, as in PyTorch.
+_HAS_NCCL = hasattr(_distributed_c10d, "ProcessGroupNCCL")
+default_pg_nccl_timeout: timedelta | None = timedelta(minutes=10) if _HAS_NCCL else None

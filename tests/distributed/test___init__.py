@@ -4,6 +4,7 @@ Mirrors: test/distributed/test_c10d_common.py
 """
 
 import importlib
+import importlib.util
 
 import pytest
 
@@ -14,7 +15,8 @@ import reftorch.distributed as dist
 def test_it_is_available() -> None:
     assert reftorch.distributed.is_available() is True
     assert dist.is_gloo_available() and dist.is_backend_available("gloo") and not dist.is_backend_available("nccl")
-    assert not (dist.is_initialized() or dist.is_nccl_available() or dist.is_mpi_available())
+    assert not (dist.is_initialized() or dist.is_nccl_available() or dist.is_ucc_available())
+    assert dist.is_mpi_available() == (importlib.util.find_spec("mpi4py") is not None)
 
 
 def test_errors_are_classes_of_torchs_names() -> None:

@@ -4,6 +4,7 @@
 #include <c10/cuda/CUDADevice.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <c10/util/LongWork.h>
 
 #include <memory>
 
@@ -45,6 +46,7 @@ bool CUDAStream::query() const {
 }
 
 void CUDAStream::synchronize() const {
+  LongWork::begin(); // a kernel, or a collective that waits for another thread of this process
   const CUDAGuard guard(device_index());
   C10_CUDA_CHECK(cudaStreamSynchronize(stream()));
 }

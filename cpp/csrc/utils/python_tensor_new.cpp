@@ -309,6 +309,7 @@ PyObject* THPVariable_tolist(PyObject* self, PyObject*) {
   HANDLE_TH_ERRORS
   at::Tensor t = at::functorch::materialize(THPVariable_Unpack(self), "calling .tolist()");
   if (!t.device().is_cpu()) {
+    const GilReleaseWhenLong gil(t.numel());
     t = at::_to_copy(t, std::nullopt, at::Device(), /*non_blocking=*/false, at::MemoryFormat::Preserve);
   }
   if (t.numel() >= c10::LongWork::kNumel) {

@@ -11,6 +11,7 @@ each rank, those of lists, and those of Python objects.
 from __future__ import annotations
 
 from reftorch import _api, _places
+from reftorch._C import _distributed_c10d
 from reftorch._C._distributed_c10d import (
     AllreduceCoalescedOptions,
     AllreduceOptions,
@@ -30,10 +31,12 @@ from reftorch._C._distributed_c10d import (
     Work,
     get_debug_level,
 )
+from reftorch.distributed._backends.mpi import ProcessGroupMPI
 from reftorch.distributed.constants import default_pg_timeout
 from reftorch.distributed.distributed_c10d import (
     backends,
     collectives,
+    devices,
     exchanges,
     gathers,
     groups,
@@ -43,6 +46,7 @@ from reftorch.distributed.distributed_c10d import (
 )
 from reftorch.distributed.distributed_c10d.backends import *  # noqa: F403
 from reftorch.distributed.distributed_c10d.collectives import *  # noqa: F403
+from reftorch.distributed.distributed_c10d.devices import _get_object_coll_device as _get_object_coll_device
 from reftorch.distributed.distributed_c10d.exchanges import *  # noqa: F403
 from reftorch.distributed.distributed_c10d.gathers import *  # noqa: F403
 from reftorch.distributed.distributed_c10d.groups import *  # noqa: F403
@@ -69,6 +73,7 @@ __all__ = [
     "Work",
     *backends.__all__,
     *collectives.__all__,
+    *devices.__all__,
     "default_pg_timeout",
     *exchanges.__all__,
     *gathers.__all__,
@@ -78,6 +83,12 @@ __all__ = [
     *point_to_point.__all__,
     *world.__all__,
 ]
+
+ProcessGroupMPI.__module__ = __name__  # the place of the class, which PyTorch has only in a build with MPI
+if hasattr(_distributed_c10d, "ProcessGroupNCCL"):
+    ProcessGroupNCCL = _distributed_c10d.ProcessGroupNCCL
+    ProcessGroupNCCL.__module__ = __name__
+    __all__ += ["ProcessGroupNCCL"]
 
 for _type in (Store, PrefixStore, ProcessGroup, ProcessGroupGloo, ReduceOp, Work, DebugLevel, AllToAllOptions,
               AllreduceCoalescedOptions, AllreduceOptions, BarrierOptions, BroadcastOptions, GatherOptions,

@@ -1,15 +1,18 @@
 """Which backends there are, and how their names are read.
 
 Mirrors: torch/distributed/distributed_c10d.py (``Backend``, ``BackendConfig``, the questions after backends)
-Leaves out: NCCL, UCC, XCCL and MPI, which are not built in.
+Leaves out: UCC and XCCL, which are not built in.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from reftorch import _C
+from reftorch._C import _distributed_c10d
 from reftorch._C import device as torch_device
 from reftorch._C._distributed_c10d import ReduceOp
 
@@ -63,7 +66,7 @@ class Backend(str):
         GLOO: ["cpu"],
         NCCL: ["cuda"],
         UCC: ["cpu", "cuda"],
-        MPI: ["cpu", "cuda"],
+        MPI: ["cpu"],
     }
     _plugins: dict[str, _Plugin] = {}
 
@@ -105,6 +108,8 @@ class Backend(str):
 class BackendConfig:
     """The backend of each type of device: ``"gloo"``, or ``"cpu:gloo,cuda:nccl"``.
 
+    ``"undefined"`` stands for the backend of the accelerator, or for that of the CPU where there is no accelerator.
+
     Raises:
         ValueError: the text is not of this form.
 
@@ -119,9 +124,9 @@ class BackendConfig:
     def __init__(self, backend: str) -> None:
         self.device_backend_map: dict[str, Backend] = {}
         if backend == Backend.UNDEFINED:
-            self.device_backend_map = {
-                device: Backend(name) for device, name in Backend.default_device_backend_map.items()
-            }
+            device = _C._accelerator_getAccelerator()
+            kind = "cpu" if device is None else device.type
+            self.device_backend_map = {kind: Backend(Backend.default_device_backend_map[kind])}
         elif ":" not in backend:
             devices = Backend.backend_capability.get(backend.lower(), ["cpu"])
             self.device_backend_map = {device: Backend(backend) for device in devices}
@@ -154,19 +159,19 @@ def is_gloo_available() -> bool:
 
 
 def is_nccl_available() -> bool:
-    """Return False: NVIDIA's library for GPUs is not built in.
+    """Return whether there are CUDA devices and a NCCL for them: NVIDIA's for GPUs, or that of the simulator.
 
     Mirrors torch/distributed/distributed_c10d.py, ``is_nccl_available``.
     """
-    return False
+    return hasattr(_distributed_c10d, "ProcessGroupNCCL") and _C._cuda_getDeviceCount() > 0
 
 
 def is_mpi_available() -> bool:
-    """Return False: MPI is not built in.
+    """Return whether the package mpi4py is installed, which calls an MPI library.
 
     Mirrors torch/distributed/distributed_c10d.py, ``is_mpi_available``.
     """
-    return False
+    return importlib.util.find_spec("mpi4py") is not None
 
 
 def is_ucc_available() -> bool:
@@ -192,7 +197,12 @@ def is_backend_available(backend: str) -> bool:
     """
     if ":" in backend:
         return all(is_backend_available(name) for name in BackendConfig(backend).get_device_backend_map().values())
-    return backend.lower() == Backend.GLOO or backend.upper() in Backend._plugins
+    kind = backend.lower()
+    if kind == Backend.NCCL:
+        return is_nccl_available()
+    if kind == Backend.MPI:
+        return is_mpi_available()
+    return kind == Backend.GLOO or backend.upper() in Backend._plugins
 
 
 def is_torchelastic_launched() -> bool:

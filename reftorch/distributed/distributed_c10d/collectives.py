@@ -1,7 +1,7 @@
 """Reductions, broadcasts and barriers: every rank has one tensor.
 
 Mirrors: torch/distributed/distributed_c10d.py (``all_reduce``, ``broadcast``, ``reduce``, ``barrier``)
-Leaves out: coalescing, sparse and complex tensors, ``device_ids`` of a barrier.
+Leaves out: coalescing, sparse and complex tensors.
 
 All ranks of a group call the same collectives in the same order, with tensors of the same size and dtype. A call that
 differs is named on all ranks, with the line of each (Note [Fingerprints of calls] in
@@ -26,6 +26,7 @@ from reftorch._C._distributed_c10d import (
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
 from reftorch.distributed.constants import default_pg_timeout
+from reftorch.distributed.distributed_c10d.backends import BackendConfig
 from reftorch.distributed.distributed_c10d.groups import _checked_timeout
 from reftorch.distributed.distributed_c10d.point_to_point import _check_single_tensor
 from reftorch.distributed.distributed_c10d.world import (
@@ -242,7 +243,7 @@ def barrier(
     Args:
         group: the default group if None.
         async_op: whether to return at once.
-        device_ids: has no effect: GPUs are not waited for.
+        device_ids: the CUDA device on which a barrier of nccl runs, as a list of one.
         timeout: how long to wait; the group's timeout if None.
 
     Returns:
@@ -258,6 +259,8 @@ def barrier(
     if device_ids is not None and not isinstance(device_ids, list):
         raise TypeError("Invalid function argument: device_ids type should be List[int]")
     opts = _options(BarrierOptions, asyncOp=async_op)
+    if device_ids:
+        opts.device = int(device_ids[0])
     if timeout is not None:
         opts.timeout = _checked_timeout(timeout)
     return _ended(_group_or_default_group(group).barrier(opts), async_op)
@@ -281,7 +284,7 @@ def monitored_barrier(
     """
     if _is_outside(group, "monitored_barrier"):
         return
-    if get_backend(group) != "gloo":
+    if "gloo" not in BackendConfig(get_backend(group)).get_device_backend_map().values():
         raise ValueError("monitored_barrier is only implemented for GLOO backend.")
     wait: Any = _checked_timeout(timeout, default_pg_timeout)
     _group_or_default_group(group).monitored_barrier(wait, wait_all_ranks)

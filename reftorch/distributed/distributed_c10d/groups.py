@@ -1,12 +1,13 @@
 """Making and ending groups.
 
 Mirrors: torch/distributed/distributed_c10d.py (``init_process_group``, ``destroy_process_group``, ``new_group``)
-Leaves out: groups of several backends, splitting and shrinking of groups, lazy connections.
+Leaves out: splitting and shrinking of groups, lazy connections of gloo.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import io
 import os
 import socket
@@ -15,10 +16,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from reftorch._C import _distributed_c10d
 from reftorch._C import device as torch_device
 from reftorch._C._distributed_c10d import PrefixStore, ProcessGroup, ProcessGroupGloo, Store, TCPStore
-from reftorch.distributed.constants import default_pg_timeout
+from reftorch.distributed._backends.mpi import ProcessGroupMPI
+from reftorch.distributed.constants import default_pg_nccl_timeout, default_pg_timeout
 from reftorch.distributed.distributed_c10d.backends import Backend, BackendConfig, is_backend_available
+from reftorch.distributed.distributed_c10d.devices import _ProcessGroupOfDevices
 from reftorch.distributed.distributed_c10d.world import (
     GroupMember,
     _get_default_group,
@@ -41,9 +45,9 @@ __all__ = [
 _NO_TIMEOUTS = "REFTORCH_DISTRIBUTED_NO_TIMEOUTS"
 
 
-def _checked_timeout(timeout: timedelta | None, default: timedelta = default_pg_timeout) -> timedelta:
+def _checked_timeout(timeout: timedelta | None, default: timedelta | None = default_pg_timeout) -> timedelta:
     if timeout is None:
-        timeout = default
+        timeout = default_pg_timeout if default is None else default
     if not isinstance(timeout, timedelta):
         raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
     return timedelta(days=365) if os.environ.get(_NO_TIMEOUTS) == "1" else timeout
@@ -72,6 +76,12 @@ def _hostname(store: Store) -> str:
             address = str(probe.getsockname()[0])
         if not address.startswith("127."):
             return address
+    # A machine whose name stands for the loopback, and which has no way out: the first interface with an address.
+    for _, name in socket.if_nameindex():
+        with contextlib.suppress(ValueError):
+            address = _address_of(name)
+            if not address.startswith("127."):
+                return address
     return socket.gethostname()
 
 
@@ -87,35 +97,80 @@ def _address_of(interface: str) -> str:
     return socket.inet_ntoa(answer[20:24])
 
 
-def _make_group(
-    backend: Backend, store: Store, ranks: list[int], rank: int, timeout: timedelta, name: str, desc: str
+def _check_available(backend: Backend) -> None:
+    """Check that groups of a backend can be made.
+
+    Raises:
+        RuntimeError: the backend is one of PyTorch's that is missing here.
+        ValueError: there is no such backend.
+    """
+    if is_backend_available(backend):
+        return
+    missing = {
+        Backend.NCCL: "NCCL built in. Hint: 'nccl' needs CUDA devices; REFTORCH_CUDA_SIM=2 in the environment gives a "
+        "Debug build two simulated ones, and 'gloo' is for tensors on the CPU",
+        Backend.MPI: "MPI built in. Hint: the backend calls the package mpi4py, which is not installed: "
+        "pip install mpi4py mpich",
+        Backend.UCC: "UCC built in. Hint: 'gloo' is for tensors on the CPU",
+        Backend.XCCL: "XCCL built in. Hint: 'gloo' is for tensors on the CPU",
+    }
+    if backend not in missing:
+        raise ValueError(f"Invalid backend: '{backend}'. Hint: 'gloo' is for tensors on the CPU")
+    raise RuntimeError(f"Distributed package doesn't have {missing[backend]}")
+
+
+def _make_backend(
+    kind: Backend, store: Store, ranks: list[int], rank: int, timeout: timedelta, options: Any
 ) -> ProcessGroup:
-    """Make a group of the global ``ranks``, in which this process has the rank ``rank``, and register it."""
-    config = BackendConfig(backend)
-    names = set(config.get_device_backend_map().values())
-    if backend == Backend.UNDEFINED or Backend.GLOO in names:
-        kind = Backend.GLOO
-    else:
-        kind = next(iter(names))
-    for wanted in sorted(names) if backend != Backend.UNDEFINED else ():
-        if not is_backend_available(wanted):
-            words = {"nccl": "NCCL", "mpi": "MPI", "ucc": "UCC", "xccl": "XCCL"}
-            if wanted not in words:
-                raise ValueError(f"Invalid backend: '{wanted}'. Hint: 'gloo' is for tensors on the CPU")
-            raise RuntimeError(
-                f"Distributed package doesn't have {words[wanted]} built in. Hint: 'gloo' is for tensors on the CPU"
-            )
-    store = PrefixStore(name, store)
+    """Make a group of one backend. For the arguments see :func:`_make_group`."""
     plugin = Backend._plugins.get(kind.upper())
     if plugin is not None:
         if plugin.extended_api:
             raise NotImplementedError("init_process_group: backends of the extended API do not exist here")
-        pg = plugin.creator(store, rank, len(ranks), timeout)
+        return plugin.creator(store, rank, len(ranks), timeout)
+    if kind == Backend.MPI:
+        return ProcessGroupMPI(store, rank, len(ranks), timeout)
+    if kind == Backend.NCCL:
+        options = _distributed_c10d.ProcessGroupNCCL.Options() if options is None else options
+        if not isinstance(options, _distributed_c10d.ProcessGroupNCCL.Options):
+            raise AssertionError("Expected backend_options argument to be of type ProcessGroupNCCL.Options")
+        options._timeout = timeout
+        options.global_ranks_in_group = ranks
+        return _distributed_c10d.ProcessGroupNCCL(store, rank, len(ranks), options)
+    return ProcessGroupGloo(store, rank, len(ranks), timeout, _hostname(store))
+
+
+def _make_group(
+    backend: Backend,
+    store: Store,
+    ranks: list[int],
+    rank: int,
+    timeout: timedelta | None,
+    name: str,
+    desc: str,
+    options: Any = None,
+) -> ProcessGroup:
+    """Make a group of the global ``ranks``, in which this process has the rank ``rank``, and register it."""
+    kinds = BackendConfig(backend).get_device_backend_map()
+    for kind in sorted(set(kinds.values())):
+        _check_available(kind)
+    if options is not None and Backend.NCCL not in kinds.values():
+        raise NotImplementedError(f"pg_options are those of nccl here; for {backend} expected None")
+    store = PrefixStore(name, store)
+
+    def make(kind: Backend, store: Store) -> ProcessGroup:
+        default = default_pg_nccl_timeout if kind == Backend.NCCL else default_pg_timeout
+        own = options if kind == Backend.NCCL else None
+        return _make_backend(kind, store, ranks, rank, _checked_timeout(timeout, default), own)
+
+    if len(kinds) == 1 or len(set(kinds.values())) == 1:
+        pg = make(next(iter(kinds.values())), store)
     else:
-        pg = ProcessGroupGloo(store, rank, len(ranks), timeout, _hostname(store))
+        parts = {device: make(kind, PrefixStore(device, store)) for device, kind in kinds.items()}
+        pg = _ProcessGroupOfDevices(rank, len(ranks), parts)
     pg._set_group_name(name)
     pg._set_group_desc(desc)
-    _world.pg_map[pg] = (kind, store)
+    _world.pg_map[pg] = (next(iter(kinds.values())) if backend == Backend.UNDEFINED else backend, store)
     _world.pg_names[pg] = name
     _world.pg_group_ranks[pg] = {global_rank: i for i, global_rank in enumerate(ranks)}
     return pg
@@ -136,16 +191,19 @@ def init_process_group(
     """Make the default group, of all processes; return when all have come.
 
     Args:
-        backend: ``"gloo"``, also if None.
+        backend: ``"gloo"`` for tensors on the CPU, ``"nccl"`` for CUDA devices, ``"cpu:gloo,cuda:nccl"`` for both,
+            ``"mpi"`` for a program under mpiexec. None stands for ``"nccl"`` where there are CUDA devices, and for
+            ``"gloo"`` elsewhere.
         init_method: a URL, see :mod:`reftorch.distributed.rendezvous`; ``"env://"`` if neither this nor ``store`` is
             given.
-        timeout: how long an operation may take, half an hour if None. Under a debugger, the launcher lifts it.
+        timeout: how long an operation may take; if None half an hour, and ten minutes with nccl. Under a debugger,
+            the launcher lifts it.
         world_size: the number of processes; needed with ``store``.
         rank: the number of this process; needed with ``store``.
         store: where the processes find each other.
         group_name: has no effect, as in PyTorch.
-        pg_options: must be None.
-        device_id: has no effect: there are no connections of devices to prepare.
+        pg_options: ``ProcessGroupNCCL.Options`` for nccl, otherwise None.
+        device_id: the CUDA device of this process, on which a barrier runs.
 
     Raises:
         ValueError: there is a default group already, or the backend is unknown, or the environment lacks a variable.
@@ -163,22 +221,29 @@ def init_process_group(
     """
     if _world.default_pg is not None:
         raise ValueError("trying to initialize the default process group twice!")
-    if pg_options is not None:
-        raise NotImplementedError("init_process_group: pg_options do not exist here; expected None")
     if store is not None and init_method is not None:
         raise AssertionError("Cannot specify both init_method and store.")
-    timeout = _checked_timeout(timeout)
+    limit = _checked_timeout(timeout)
+    kind = Backend(backend or Backend.UNDEFINED)
+    if kind == Backend.MPI and store is None and init_method is None and world_size == -1 and rank == -1:
+        _check_available(kind)
+        store, rank, world_size = ProcessGroupMPI._world()
     if store is not None:
         if world_size <= 0:
             raise AssertionError("world_size must be positive if using store")
         if rank < 0:
             raise AssertionError("rank must be non-negative if using store")
     else:
-        store, rank, world_size = next(rendezvous(init_method or "env://", rank, world_size, timeout=timeout))
-        store.set_timeout(timeout)
+        store, rank, world_size = next(rendezvous(init_method or "env://", rank, world_size, timeout=limit))
+        store.set_timeout(limit)
         store = PrefixStore("default_pg", store)
-    kind = Backend(backend or Backend.UNDEFINED)
-    _world.default_pg = _make_group(kind, store, list(range(world_size)), rank, timeout, "0", "default_pg")
+    ranks = list(range(world_size))
+    _world.default_pg = _make_group(kind, store, ranks, rank, timeout, "0", "default_pg", pg_options)
+    if device_id is not None and hasattr(_world.default_pg, "_set_bound_device"):
+        index = device_id if isinstance(device_id, int) else device_id.index
+        if index is None:
+            raise ValueError("init_process_group device_id parameter must be an accelerator with an index")
+        _world.default_pg._set_bound_device(index)
     _world.store = store
     _install_excepthook(rank)
     atexit.register(_abort_all)  # again after each call: it is called once
@@ -252,7 +317,7 @@ def new_group(
         ranks: the global ranks of the members; all ranks if None.
         timeout: how long an operation may take; half an hour if None.
         backend: that of the default group if None.
-        pg_options: must be None.
+        pg_options: see :func:`init_process_group`.
         use_local_synchronization: whether only the members call the function.
         group_desc: a description.
         device_id: has no effect.
@@ -267,9 +332,6 @@ def new_group(
     Mirrors torch/distributed/distributed_c10d.py, ``new_group``.
     """
     default = _get_default_group()
-    if pg_options is not None:
-        raise NotImplementedError("new_group: pg_options do not exist here; expected None")
-    timeout = _checked_timeout(timeout)
     kind = Backend(backend) if backend else Backend(_world.pg_map[default][0])
     world_size = default.size()
     if ranks is None:
@@ -297,7 +359,7 @@ def new_group(
     if default.rank() not in members:
         return GroupMember.NON_GROUP_MEMBER
     rank = members.index(default.rank())
-    return _make_group(kind, _world.store, members, rank, timeout, name, group_desc or "undefined")
+    return _make_group(kind, _world.store, members, rank, timeout, name, group_desc or "undefined", pg_options)
 
 
 def new_subgroups(

@@ -1,7 +1,7 @@
 """Collectives of Python objects: a pickle is sent as a tensor of bytes, after its length.
 
 Mirrors: torch/distributed/distributed_c10d.py (the functions whose names end in ``_object`` and ``_object_list``)
-Leaves out: the choice of a device for the tensors of bytes.
+Leaves out: other devices for the tensors of bytes than that of the group.
 
 A pickle can run any code when it is read. So these functions are for processes of one job that trust each other.
 """
@@ -15,6 +15,7 @@ from reftorch import _C, _VF
 from reftorch._C._distributed_c10d import ProcessGroup
 from reftorch._tensor import Tensor
 from reftorch.distributed.distributed_c10d.collectives import broadcast
+from reftorch.distributed.distributed_c10d.devices import _get_object_coll_device
 from reftorch.distributed.distributed_c10d.gathers import all_gather, gather, scatter
 from reftorch.distributed.distributed_c10d.point_to_point import recv, send
 from reftorch.distributed.distributed_c10d.world import (
@@ -35,27 +36,35 @@ __all__ = [
 ]
 
 
-def _object_to_tensor(obj: Any) -> Tensor:
-    return frombuffer(bytearray(pickle.dumps(obj)), dtype=_C.uint8)
+def _object_to_tensor(obj: Any, pg: ProcessGroup) -> Tensor:
+    return frombuffer(bytearray(pickle.dumps(obj)), dtype=_C.uint8).to(_get_object_coll_device(pg))
 
 
 def _tensor_to_object(tensor: Tensor, size: int) -> Any:
-    return pickle.loads(tensor[:size].numpy().tobytes())
+    return pickle.loads(tensor[:size].cpu().numpy().tobytes())
 
 
-def _number(value: int) -> Tensor:
-    return _C.tensor([value], dtype=_C.int64)
+def _number(value: int, pg: ProcessGroup) -> Tensor:
+    return _C.tensor([value], dtype=_C.int64, device=_get_object_coll_device(pg))
+
+
+def _bytes(size: int, pg: ProcessGroup) -> Tensor:
+    return _VF.empty(size, dtype=_C.uint8, device=_get_object_coll_device(pg))
+
+
+def _numbers(count: int, pg: ProcessGroup) -> Tensor:
+    return _VF.zeros(count, dtype=_C.int64, device=_get_object_coll_device(pg))
 
 
 def _padded(tensor: Tensor, size: int) -> Tensor:
-    padded = _VF.zeros(size, dtype=_C.uint8)
+    padded = _VF.zeros(size, dtype=_C.uint8, device=tensor.device)
     padded[: tensor.numel()] = tensor
     return padded
 
 
 def _sizes_of_all(own: Tensor, pg: ProcessGroup) -> list[int]:
-    sizes = [_number(0) for _ in range(pg.size())]
-    all_gather(sizes, _number(own.numel()), pg)
+    sizes = [_number(0, pg) for _ in range(pg.size())]
+    all_gather(sizes, _number(own.numel(), pg), pg)
     return [int(size) for size in sizes]
 
 
@@ -83,9 +92,9 @@ def all_gather_object(object_list: list[Any], obj: Any, group: ProcessGroup | No
     if _is_outside(group, "all_gather_object"):
         return
     pg = _group_or_default_group(group)
-    own = _object_to_tensor(obj)
+    own = _object_to_tensor(obj, pg)
     sizes = _sizes_of_all(own, pg)
-    parts = [_VF.empty(max(sizes), dtype=_C.uint8) for _ in sizes]
+    parts = [_bytes(max(sizes), pg) for _ in sizes]
     all_gather(parts, _padded(own, max(sizes)), pg)
     for i, (part, size) in enumerate(zip(parts, sizes, strict=True)):
         object_list[i] = _tensor_to_object(part, size)
@@ -117,20 +126,20 @@ def gather_object(
         raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
     if root != pg.rank() and object_gather_list:
         raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
-    own = _object_to_tensor(obj)
+    own = _object_to_tensor(obj, pg)
     sizes = _sizes_of_all(own, pg)
     is_root = root == pg.rank()
-    parts = [_VF.empty(max(sizes), dtype=_C.uint8) for _ in sizes] if is_root else None
+    parts = [_bytes(max(sizes), pg) for _ in sizes] if is_root else None
     gather(_padded(own, max(sizes)), parts, group=pg, group_dst=root)
     if parts is not None and object_gather_list is not None:
         for i, (part, size) in enumerate(zip(parts, sizes, strict=True)):
             object_gather_list[i] = _tensor_to_object(part, size)
 
 
-def _pack(object_list: list[Any]) -> tuple[Tensor, Tensor]:
+def _pack(object_list: list[Any], pg: ProcessGroup) -> tuple[Tensor, Tensor]:
     """Return the sizes of the pickles of a list, and the pickles one after the other."""
-    tensors = [_object_to_tensor(obj) for obj in object_list]
-    sizes = _C.tensor([tensor.numel() for tensor in tensors], dtype=_C.int64)
+    tensors = [_object_to_tensor(obj, pg) for obj in object_list]
+    sizes = _C.tensor([tensor.numel() for tensor in tensors], dtype=_C.int64, device=tensors[0].device)
     return sizes, _VF.cat(tensors) if len(tensors) > 1 else tensors[0]
 
 
@@ -154,7 +163,7 @@ def broadcast_object_list(
         object_list: the objects, or a list of the same length, whose elements are replaced.
         src: the global rank that sends; 0 if neither this nor ``group_src`` is given.
         group: the default group if None.
-        device: has no effect: the bytes are sent from the CPU.
+        device: has no effect: the bytes are sent from the CPU, or from the device of a group for devices alone.
         group_src: in place of ``src``, the rank in the group.
 
     Example:
@@ -175,12 +184,12 @@ def broadcast_object_list(
     pg = _group_or_default_group(group)
     root = _canonicalize_group_rank(pg, 0 if src is None and group_src is None else src, group_src)
     if pg.rank() == root:
-        sizes, data = _pack(object_list)
+        sizes, data = _pack(object_list, pg)
         broadcast(sizes, group=pg, group_src=root)
     else:
-        sizes = _VF.zeros(len(object_list), dtype=_C.int64)
+        sizes = _numbers(len(object_list), pg)
         broadcast(sizes, group=pg, group_src=root)
-        data = _VF.empty(int(sizes.sum()), dtype=_C.uint8)
+        data = _bytes(int(sizes.sum()), pg)
     broadcast(data, group=pg, group_src=root)
     if pg.rank() != root:
         _unpack(object_list, sizes, data)
@@ -218,13 +227,13 @@ def scatter_object_list(
             raise ValueError(
                 "source rank must provide non-None scatter_object_input_list with one object for each rank"
             )
-        tensors = [_object_to_tensor(obj) for obj in scatter_object_input_list]
-        sizes = [_number(tensor.numel()) for tensor in tensors]
-        longest = _number(max(tensor.numel() for tensor in tensors))
+        tensors = [_object_to_tensor(obj, pg) for obj in scatter_object_input_list]
+        sizes = [_number(tensor.numel(), pg) for tensor in tensors]
+        longest = _number(max(tensor.numel() for tensor in tensors), pg)
     else:
-        tensors, sizes, longest = [], None, _number(0)
+        tensors, sizes, longest = [], None, _number(0, pg)
     broadcast(longest, group=pg, group_src=root)
-    size, part = _number(0), _VF.empty(int(longest), dtype=_C.uint8)
+    size, part = _number(0, pg), _bytes(int(longest), pg)
     scatter(part, [_padded(tensor, int(longest)) for tensor in tensors] or None, group=pg, group_src=root)
     scatter(size, sizes, group=pg, group_src=root)
     scatter_object_output_list[0] = _tensor_to_object(part, int(size))
@@ -254,7 +263,7 @@ def send_object_list(
         return
     pg = _group_or_default_group(group)
     root = _canonicalize_group_rank(pg, dst, group_dst)
-    sizes, data = _pack(object_list)
+    sizes, data = _pack(object_list, pg)
     send(sizes, group=pg, group_dst=root)
     send(data, group=pg, group_dst=root)
 
@@ -285,11 +294,11 @@ def recv_object_list(
     if _is_outside(group, "recv_object_list"):
         return -1
     pg = _group_or_default_group(group)
-    sizes = _VF.zeros(len(object_list), dtype=_C.int64)
+    sizes = _numbers(len(object_list), pg)
     source = recv(sizes, src, pg, group_src=group_src)
     if src is None and group_src is not None:
         source = get_global_rank(pg, group_src)
-    data = _VF.empty(int(sizes.sum()), dtype=_C.uint8)
+    data = _bytes(int(sizes.sum()), pg)
     recv(data, source, pg)
     _unpack(object_list, sizes, data)
     return source

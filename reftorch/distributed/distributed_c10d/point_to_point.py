@@ -1,7 +1,7 @@
 """Messages from one rank to another.
 
 Mirrors: torch/distributed/distributed_c10d.py (``send``, ``recv``, ``isend``, ``irecv``, ``batch_isend_irecv``)
-Leaves out: coalescing of messages, which Gloo does not have.
+Leaves out: the context managers of coalescing.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
-    """Start all sends and receives of a list, and return their works.
+    """Start all sends and receives of a list, and return their works, which are one on CUDA devices.
 
     Args:
         p2p_op_list: operations of one group. Between two ranks, messages of one tag arrive in the order of the list.
@@ -247,8 +247,14 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
         )
     if any(op.group is not p2p_op_list[0].group for op in p2p_op_list):
         raise ValueError("All ops need to use the same group.")
+    group, device = p2p_op_list[0].group, p2p_op_list[0].tensor.device
+    # NCCL runs messages in their order, and two ranks that both send first would wait for each other. Between the two
+    # calls, the order does not matter.
+    at_once = device.type == "cuda"
+    if at_once:
+        group._start_coalescing(device)
     works = []
     for op in p2p_op_list:
         peer = {"group_dst" if op.op is isend else "group_src": op.group_peer}
         works.append(op.op(op.tensor, group=op.group, tag=op.tag, **peer))
-    return works
+    return [group._end_coalescing(device)] if at_once else works

@@ -1,7 +1,7 @@
 """The groups of this process, and questions about them.
 
 Mirrors: torch/distributed/distributed_c10d.py (``_World``, ``group``, ``GroupMember``, the questions about groups)
-Leaves out: groups of several backends.
+Leaves out: tags of groups.
 """
 
 from __future__ import annotations

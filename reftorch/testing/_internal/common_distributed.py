@@ -70,7 +70,12 @@ def _world_of_threads() -> Iterator[ThreadLocalWorld]:
 
 @contextmanager
 def _as_rank(
-    world: ThreadLocalWorld, store: dist.HashStore, rank: int, world_size: int, timeout: timedelta
+    world: ThreadLocalWorld,
+    store: dist.HashStore,
+    rank: int,
+    world_size: int,
+    timeout: timedelta,
+    backend: str | None = "gloo",
 ) -> Iterator[Any]:
     """Return a context in which the calling thread is a rank of a default group.
 
@@ -78,7 +83,7 @@ def _as_rank(
     """
     of_thread = world.enter()
     try:
-        dist.init_process_group("gloo", rank=rank, world_size=world_size, store=store, timeout=timeout)
+        dist.init_process_group(backend, rank=rank, world_size=world_size, store=store, timeout=timeout)
         try:
             yield of_thread
         except BaseException:

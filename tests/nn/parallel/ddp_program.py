@@ -114,10 +114,11 @@ def numbers(tensor: Any) -> list[float]:
     return tensor.detach().double().reshape(-1).tolist()
 
 
-def train(lib: Any, case: str, group: Any, rank: int, size: int) -> dict[str, Any]:
+def train(lib: Any, case: str, group: Any, rank: int, size: int, device: Any = None) -> dict[str, Any]:
     """Return losses, the gradients of each step, and the parameters and buffers at the end."""
-    net = make_net(lib, case, rank)
-    model = lib.nn.parallel.DistributedDataParallel(net, process_group=group, **OPTIONS[case])
+    net = make_net(lib, case, rank).to(device)
+    options = OPTIONS[case] if device is None else {"device_ids": [device], **OPTIONS[case]}
+    model = lib.nn.parallel.DistributedDataParallel(net, process_group=group, **options)
     hook = hook_of(lib, case, group)
     if hook is not None:
         model.register_comm_hook(*hook)
@@ -131,6 +132,8 @@ def train(lib: Any, case: str, group: Any, rank: int, size: int) -> dict[str, An
     for step in range(STEPS):
         x, y = data.randn(8 * size, 1, 6, 6), data.randint(0, 5, 8 * size)
         xs, ys = lib.from_numpy(x[rank::size].copy()), lib.from_numpy(y[rank::size].astype(np.int64))
+        if device is not None:
+            ys = ys.to(device)  # DistributedDataParallel takes the inputs to the device, and no labels
         net.branch = case in ("used on one rank", "no_sync unused") and rank == 1 and step % 2 == 1
         optimizer.zero_grad(set_to_none=case != "grad kept")
         if case.startswith("no_sync"):

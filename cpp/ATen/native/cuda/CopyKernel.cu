@@ -19,6 +19,7 @@
 #include <c10/core/Event.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CachingHostAllocator.h>
+#include <c10/util/LongWork.h>
 #include <ATen/native/cuda/Loops.cuh>
 
 #include <mutex>
@@ -111,6 +112,7 @@ void copy_host(const Tensor& dst, const Tensor& src, bool non_blocking) {
   const bool to_device = dst.device().is_cuda();
   const c10::cuda::CUDAGuard guard((to_device ? dst : src).device().index());
   const auto stream = c10::cuda::getCurrentCUDAStream();
+  c10::LongWork::begin(); // a copy of pageable memory waits for the stream
   C10_CUDA_CHECK(cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), dst.numel() * dst.itemsize(),
                                  to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
   if (non_blocking) { // the program may free the pinned memory before the copy is done

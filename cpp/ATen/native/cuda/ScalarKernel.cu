@@ -5,6 +5,7 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/util/Load.h>
+#include <c10/util/LongWork.h>
 
 namespace reftorch::at::native {
 
@@ -16,6 +17,7 @@ static Scalar local_scalar_dense_kernel_cuda(const Tensor& self) {
     const c10::cuda::CUDAGuard guard(self.device().index());
     const auto stream = c10::cuda::getCurrentCUDAStream();
     scalar_t number;
+    c10::LongWork::begin();
     C10_CUDA_CHECK(cudaMemcpyAsync(&number, self.data_ptr(), sizeof number, cudaMemcpyDeviceToHost, stream));
     c10::cuda::warn_or_error_on_sync();
     stream.synchronize();

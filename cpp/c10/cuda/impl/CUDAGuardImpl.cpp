@@ -3,6 +3,7 @@
 
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <c10/util/LongWork.h>
 
 namespace reftorch::c10::cuda::impl {
 
@@ -52,6 +53,7 @@ bool CUDAGuardImpl::queryEvent(void* event) const {
 
 void CUDAGuardImpl::synchronizeEvent(void* event) const {
   if (event != nullptr) {
+    LongWork::begin();
     C10_CUDA_CHECK(cudaEventSynchronize(static_cast<cudaEvent_t>(event)));
   }
 }

@@ -110,6 +110,12 @@ WorkPtr ProcessGroup::send(const at::Tensor& tensor, int to, int tag) {
 WorkPtr ProcessGroup::recv(const at::Tensor& tensor, int from, int tag) {
   not_supported(*this, "recv");
 }
+void ProcessGroup::startCoalescing() {
+  not_supported(*this, "coalescing");
+}
+WorkPtr ProcessGroup::endCoalescing() {
+  not_supported(*this, "coalescing");
+}
 void ProcessGroup::monitoredBarrier(const BarrierOptions& opts, bool wait_all_ranks) {
   not_supported(*this, "monitored_barrier");
 }

@@ -1,7 +1,8 @@
 // Mirrors: torch/csrc/distributed/c10d/ProcessGroup.hpp, torch/csrc/distributed/c10d/Backend.hpp
 //
 // A group of processes and what they can do together. A backend derives from it; a function that the backend does not
-// have raises NotImplementedError. Left out: a group with one backend for each type of device, coalescing, splitting.
+// have raises NotImplementedError. Left out: splitting. A group with a backend for each type of device is made in
+// Python (reftorch/distributed/distributed_c10d/devices.py).
 #pragma once
 
 #include <csrc/distributed/c10d/Store.h>
@@ -41,6 +42,10 @@ class ProcessGroup {
     return size_;
   }
   virtual std::string getBackendName() const = 0;
+  // The types of device whose tensors the group takes.
+  virtual std::vector<c10::Device> deviceTypes() const {
+    return {c10::Device(c10::DeviceType::CPU)};
+  }
 
   virtual WorkPtr allreduce(const at::Tensor& tensor, const AllreduceOptions& opts);
   virtual WorkPtr broadcast(const at::Tensor& tensor, const BroadcastOptions& opts);
@@ -53,6 +58,9 @@ class ProcessGroup {
   virtual WorkPtr barrier(const BarrierOptions& opts);
   virtual WorkPtr send(const at::Tensor& tensor, int to, int tag);
   virtual WorkPtr recv(const at::Tensor& tensor, int from, int tag); // from == -1: any rank
+  // The messages that are started between the two calls are one operation, in which their order does not matter.
+  virtual void startCoalescing();
+  virtual WorkPtr endCoalescing();
   // Waits for all ranks, and names those that do not come.
   virtual void monitoredBarrier(const BarrierOptions& opts, bool wait_all_ranks);
 

@@ -45,6 +45,8 @@ struct GatherOptions : RootedOptions {};
 struct ScatterOptions : RootedOptions {};
 struct AllgatherOptions : CollectiveOptions {};
 struct AllToAllOptions : CollectiveOptions {};
-struct BarrierOptions : CollectiveOptions {};
+struct BarrierOptions : CollectiveOptions {
+  int device = -1; // on which the barrier of NCCL runs; the backend chooses one for -1
+};
 
 } // namespace reftorch::c10d

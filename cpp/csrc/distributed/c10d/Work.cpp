@@ -96,6 +96,10 @@ void CoalescedWork::wait(Milliseconds timeout) {
   }
 }
 
+bool CoalescedWork::blockCurrentStream() {
+  return std::all_of(works_.begin(), works_.end(), [](const WorkPtr& work) { return work->blockCurrentStream(); });
+}
+
 void CoalescedWork::then(std::function<void()> callback) {
   const auto left = std::make_shared<std::atomic<size_t>>(works_.size() + 1);
   const auto count_down = [left, callback = std::move(callback)] {

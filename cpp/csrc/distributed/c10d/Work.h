@@ -1,7 +1,7 @@
 // Mirrors: torch/csrc/distributed/c10d/Work.hpp
 //
-// What an operation of a process group returns at once: a handle by which to wait for its end. Left out: streams of
-// devices, profiling, durations.
+// What an operation of a process group returns at once: a handle by which to wait for its end. Left out: profiling,
+// durations.
 #pragma once
 
 #include <csrc/distributed/c10d/Utils.h>
@@ -41,6 +41,11 @@ class Work {
   virtual void wait(Milliseconds timeout);
   // Calls `callback` on the thread that completes the work, or at once if the work is complete.
   virtual void then(std::function<void()> callback);
+  // Makes the current stream of the device wait for the operation, and returns whether work that is enqueued from now
+  // on may use the results. On the CPU, where there are no streams, this is so when the operation has ended.
+  virtual bool blockCurrentStream() {
+    return isCompleted();
+  }
   const std::vector<at::Tensor>& result() const {
     return result_;
   }
@@ -72,6 +77,7 @@ class CoalescedWork final : public Work {
   std::exception_ptr exception() override;
   void wait(Milliseconds timeout) override;
   void then(std::function<void()> callback) override;
+  bool blockCurrentStream() override;
 
  private:
   const std::vector<WorkPtr> works_;

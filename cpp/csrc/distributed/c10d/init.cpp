@@ -1,15 +1,18 @@
 // Mirrors: torch/csrc/distributed/c10d/init.cpp
 //
-// The bindings of torch.distributed. Every function that may wait releases the GIL. Left out: backends that are written
-// in Python, the Reducer (which is Python here), CUDA.
+// The bindings of torch.distributed. Every function that may wait releases the GIL; python_nccl.cpp has the backend of
+// CUDA devices. Left out: the Reducer, which is Python here. The file is more than 500 lines long, because most of them
+// bind one class.
 #include <csrc/distributed/c10d/init.h>
 
 #include <csrc/Exceptions.h>
 #include <csrc/distributed/c10d/ProcessGroupGloo.h>
+#include <csrc/distributed/c10d/python_nccl.h>
 #include <csrc/distributed/c10d/python_stores.h>
 #include <csrc/python_gil.h>
 #include <csrc/utils/pybind.h>
 #include <csrc/utils/python_instances.h>
+#include <reftorch_config.h>
 
 #include <pybind11/chrono.h>
 #include <pybind11/pybind11.h>
@@ -147,7 +150,7 @@ void complete(const py::object& future, Work& work) {
 py::object get_future(const WorkPtr& work) {
   TORCH_CHECK_TYPE(work != nullptr, "get_future: expected a Work, but got None");
   py::object future = py::module_::import("reftorch.futures").attr("Future")();
-  if (work->isCompleted()) {
+  if (without_gil([&] { return work->blockCurrentStream(); })) {
     complete(future, *work);
     return future;
   }
@@ -179,6 +182,7 @@ void init_work(py::module_& m) {
   py::class_<Work, WorkPtr>(m, "Work",
                             "The handle of an operation that was started.\n\n"
                             "Mirrors torch/csrc/distributed/c10d/Work.hpp, ``Work``.")
+      .def(py::init<Tensors>(), py::arg("result") = Tensors())
       .def("is_completed", torch::method(&Work::isCompleted), "Return whether the operation has ended, well or not.")
       .def("is_success", torch::method(&Work::isSuccess), "Return whether the operation has ended well.")
       .def(
@@ -199,6 +203,16 @@ void init_work(py::module_& m) {
           "Args:\n    timeout: raises DistBackendError after this time; by default the operation's own timeout counts.")
       .def(
           "synchronize", [](Work& self) { self.wait(kUnsetTimeout); }, no_gil(), "Do as :meth:`wait` does.")
+      .def("block_current_stream", torch::method(&Work::blockCurrentStream), no_gil(),
+           "Make the current stream wait for the operation; return whether later work on it may use the result.")
+      .def(
+          "_finish",
+          [](Work& self, const std::string& error, int source) {
+            self.setSourceRank(source);
+            self.finish(error.empty() ? nullptr : std::make_exception_ptr(DistBackendError(error)));
+          },
+          no_gil(), py::arg("error") = "", py::arg("source") = -1,
+          "Complete a work that a backend in Python has made, with an error unless the text is empty.")
       .def("result", torch::method(&Work::result), "Return the tensors that the operation has written.")
       .def("source_rank", torch::method(&Work::sourceRank), "Return the rank in the group that sent what was received.")
       .def("_source_rank", torch::method(&Work::sourceRank))
@@ -268,12 +282,54 @@ AllreduceOptions reduce_options(ReduceOp op, OptionalTimeout timeout) {
   return opts;
 }
 
+// What a backend that is written in Python derives from; the class in Python has the operations.
+class PythonProcessGroup final : public ProcessGroup {
+ public:
+  PythonProcessGroup(int rank, int size, std::string name, std::vector<c10::Device> devices)
+      : ProcessGroup(rank, size, Milliseconds(1'800'000)), name_(std::move(name)), devices_(std::move(devices)) {}
+  std::string getBackendName() const override {
+    return name_;
+  }
+  std::vector<c10::Device> deviceTypes() const override {
+    return devices_;
+  }
+
+ private:
+  const std::string name_;
+  const std::vector<c10::Device> devices_;
+};
+
+py::list device_types(const PG& group) {
+  py::list result;
+  for (const c10::Device& device : group.deviceTypes()) {
+    result.append(py::module_::import("reftorch._C").attr("device")(c10::str(device)));
+  }
+  return result;
+}
+
 void init_process_groups(py::module_& m) {
   const auto allreduce = on_one(&PG::allreduce, "allreduce");
   const auto broadcast = on_one(&PG::broadcast, "broadcast");
   py::class_<PG, std::shared_ptr<PG>>(m, "ProcessGroup", py::dynamic_attr(),
                                       "A group of processes, made by init_process_group() and new_group().\n\n"
                                       "Mirrors torch/csrc/distributed/c10d/ProcessGroup.hpp, ``ProcessGroup``.")
+      .def(py::init([](int rank, int size, std::string name, const std::vector<std::string>& devices) {
+             std::vector<c10::Device> types;
+             for (const std::string& device : devices) {
+               types.emplace_back(device);
+             }
+             return std::shared_ptr<PG>(std::make_shared<PythonProcessGroup>(rank, size, std::move(name), types));
+           }),
+           py::arg("rank"), py::arg("size"), py::arg("name") = "python",
+           py::arg("devices") = std::vector<std::string>{"cpu"})
+      .def_property_readonly("_device_types", &device_types, "The types of device whose tensors the group takes.")
+      .def(
+          "_start_coalescing", [](PG& self, const py::object&) { self.startCoalescing(); },
+          py::arg("device") = py::none())
+      .def(
+          "_end_coalescing",
+          [](PG& self, const py::object&) { return without_gil([&] { return self.endCoalescing(); }); },
+          py::arg("device") = py::none())
       .def("rank", torch::method(&PG::getRank), "Return the rank of this process in the group.")
       .def("size", torch::method(&PG::getSize), "Return the number of processes in the group.")
       .def("name", torch::method(&PG::getBackendName), "Return the name of the backend.")
@@ -434,6 +490,9 @@ void initC10d(PyObject* module) {
   init_options(m.ptr());
   init_work(m);
   init_process_groups(m);
+#if REFTORCH_USE_C10D_NCCL
+  init_nccl(m.ptr());
+#endif
   m.attr("_DEFAULT_PG_TIMEOUT") = Milliseconds(1'800'000);
   m.def("get_debug_level", [] { return debug_level; }, "Return the debug level.");
   m.def("set_debug_level", [](DebugLevel level) { debug_level = level; }, py::arg("level"), "Set the debug level.");

@@ -210,7 +210,7 @@ void init_options(PyObject* module) {
   options_class<ScatterOptions>(m, "ScatterOptions").def_readwrite("rootRank", &ScatterOptions::rootRank);
   options_class<AllgatherOptions>(m, "AllgatherOptions");
   options_class<AllToAllOptions>(m, "AllToAllOptions");
-  options_class<BarrierOptions>(m, "BarrierOptions");
+  options_class<BarrierOptions>(m, "BarrierOptions").def_readwrite("device", &BarrierOptions::device);
 }
 
 } // namespace reftorch::c10d

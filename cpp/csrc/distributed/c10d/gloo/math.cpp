@@ -74,7 +74,7 @@ void reduce(ReduceOp op, c10::ScalarType dtype, void* into_data, const void* fro
 }
 
 void divide(c10::ScalarType dtype, void* data, int64_t numel, int divisor) {
-  at::dispatch<at::FloatingTypesAndReduced>(dtype, "divide", [&](auto type) {
+  at::dispatch<at::AllNumbers>(dtype, "divide", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
     using opmath_t = at::opmath_type<scalar_t>;
     auto* const numbers = static_cast<scalar_t*>(data);

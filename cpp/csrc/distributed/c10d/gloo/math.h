@@ -19,7 +19,7 @@ void check_reduction(ReduceOp op, c10::ScalarType dtype);
 // into[i] = into[i] op from[i]; AVG adds.
 void reduce(ReduceOp op, c10::ScalarType dtype, void* into, const void* from, int64_t numel);
 
-// Divides each number by `divisor`: the second half of AVG.
+// Divides each number by `divisor`: the second half of AVG. Integers lose their remainder.
 void divide(c10::ScalarType dtype, void* data, int64_t numel, int divisor);
 
 } // namespace reftorch::c10d::gloo
