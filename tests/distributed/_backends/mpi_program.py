@@ -104,7 +104,8 @@ def main() -> None:
             try:
                 dist.barrier(pair)  # type: ignore[arg-type]
             except dist.DistBackendError as error:
-                print(error, flush=True)
+                sys.stdout.write(f"{error}\n")
+                sys.stdout.flush()
         else:
             dist.new_group([0, 1, 2])
         return
@@ -127,7 +128,8 @@ def main() -> None:
     model(torch.full((4, 2), rank + 1.0)).sum().backward()
     assert model.module.weight.grad.tolist() == [[8.0, 8.0]]
     dist.destroy_process_group()
-    print(f"rank {rank} of {size} is done", flush=True)
+    sys.stdout.write(f"rank {rank} of {size} is done\n")  # in one piece: the lines of two ranks must not mix
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
