@@ -12,7 +12,7 @@ def _compiled_cuda() -> str | None:
     return f"{number // 1000}.{number % 1000 // 10}" if number else None
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 debug = False
 cuda = _compiled_cuda()  # None without CUDA, and with the simulator, which is compiled without a toolkit
 hip = None

@@ -31,12 +31,12 @@ def pack(folder: Path, in_wheel: list[str], in_sdist: list[str]) -> tuple[Path, 
             made.writestr(name, "")
     with tarfile.open(folder / "one.tar.gz", "w:gz") as packed:
         for name in in_sdist:
-            packed.addfile(tarfile.TarInfo(f"reftorch-0.1.0/{name}"))
+            packed.addfile(tarfile.TarInfo(f"reftorch-0.2.0/{name}"))
     return folder / "one.whl", folder / "one.tar.gz"
 
 
 BUILT = ["reftorch/lib/Debug/_C.so", "reftorch/build/Debug/generated/x.h", "reftorch/_C/__init__.pyi",
-         "reftorch.libs/libgomp.so", "reftorch-0.1.0.dist-info/METADATA"]  # fmt: skip
+         "reftorch.libs/libgomp.so", "reftorch-0.2.0.dist-info/METADATA"]  # fmt: skip
 
 
 def test_equal_sources_are_no_difference(wheel: ModuleType, tmp_path: Path) -> None:
