@@ -297,7 +297,7 @@ fuzz: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## call every 
 
 .PHONY: watch-kernels
 watch-kernels: $(READY) ## run the op table on the simulated device under the watcher of kernels: races, addresses, unwritten memory
-	@$(BIN)/python -m tests.debug.kernels.every_op $(ARGS)
+	@REFTORCH_CUDA_SIM=$${REFTORCH_CUDA_SIM:-2} $(BIN)/python -m tests.debug.kernels.every_op $(ARGS)
 
 fuzz-load: $(READY) ## load files that were changed at random, for an hour: no crash, no code run, no memory (ARGS='--seconds 60')
 	@$(BIN)/python -m tests.serialization.fuzz $(ARGS)

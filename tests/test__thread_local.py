@@ -49,6 +49,8 @@ STAYS_BEHIND = {
     "runtime.h: current_device": "declares the variable of streams.cpp",
     "runtime.h: last_error": "declares the variable of streams.cpp",
     "blocks.cpp: this_block": "the simulated block that one thread runs",
+    "output.cpp: printed": "what the simulated block of one thread has printed",
+    "NCCLSimulator.cpp: group": "the messages between two calls of one thread, ncclGroupStart and ncclGroupEnd",
     "blocks.cpp: random": "the order in which one thread runs the simulated threads of a block",
     "python_gil.h: main_thread_state": "says which thread is the main thread",
     "python_thread_local_state.cpp: thread": "keeps Python's state of a thread alive until the thread ends",

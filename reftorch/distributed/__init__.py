@@ -1,12 +1,7 @@
 """Training in several processes: groups of processes, collectives on their tensors, stores, and a launcher.
 
 Mirrors: torch/distributed/__init__.py
-<<<<<<< HEAD
-Leaves out: NCCL and MPI, RPC, checkpoints of several processes; ``reftorch/_api/names.csv`` has each
-=======
-Leaves out: device meshes, RPC, checkpoints of several processes; ``reftorch/_api/names.csv`` has each
->>>>>>> a0f2e647 (wip)
-name.
+Leaves out: UCC, RPC, checkpoints of several processes; ``reftorch/_api/names.csv`` has each name.
 
 A job consists of ``world_size`` processes, its *ranks*. They find each other through a *store*, a small dictionary, and
 then talk to each other directly: in *collectives*, which all ranks call, and in messages from one rank to another.

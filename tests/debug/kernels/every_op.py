@@ -3,21 +3,18 @@
     make watch-kernels                        # the whole table, with the gradients of each row
     make watch-kernels ARGS='softmax sum'     # the rows of these ops
 
-The kernels are compiled once more with instrumentation, which takes minutes the first time. `make test` runs a few ops
-only (device_watch.py).
+The program needs simulated devices (REFTORCH_CUDA_SIM=2, which the target sets). The kernels are compiled once more
+with instrumentation, which takes minutes the first time. `make test` runs a few ops only (device_watch.py).
 
 Mirrors: nothing in PyTorch: its users watch kernels with NVIDIA's tools
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections import Counter
 from contextlib import nullcontext
-
-os.environ.setdefault("REFTORCH_CUDA_SIM", "2")
 
 import reftorch as torch
 from reftorch.debug import watch_kernels
