@@ -23,6 +23,9 @@
 #include <deque>
 #include <optional>
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace py = pybind11;
 
 namespace reftorch::c10d {
@@ -31,8 +34,12 @@ namespace {
 using no_gil = py::call_guard<py::gil_scoped_release>;
 using torch::GilAcquire;
 
-// Raises KeyboardInterrupt, or what another handler raises, on the main thread.
+// Raises KeyboardInterrupt, or what another handler raises. Python handles signals on the main thread only, and no
+// other thread may take the GIL here: the thread of a group that asked for it while Python ends would wait for ever.
 void check_signals() {
+  if (::syscall(SYS_gettid) != ::getpid()) {
+    return;
+  }
   const GilAcquire gil;
   if (PyErr_CheckSignals() != 0) {
     torch::throw_python_error();
