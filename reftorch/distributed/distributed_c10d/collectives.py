@@ -56,6 +56,8 @@ class _ReduceOp:
     """
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # a question about the object, such as for its docstring, and not a member
+            raise AttributeError(name)
         value = getattr(ReduceOp, name)
         warn(
             "`torch.distributed.reduce_op` is deprecated, please use `torch.distributed.ReduceOp` instead",
