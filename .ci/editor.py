@@ -23,7 +23,7 @@ from xml.sax.saxutils import quoteattr
 ROOT = Path(__file__).resolve().parents[1]
 EXTENSION = ROOT / ".vscode" / "extensions" / "reftorch-debug"
 EDITORS = ("code", "codium", "code-insiders", "code-server")
-# What no setting of a folder can say, for this start of the editor alone. Who runs `make code` trusts the folder.
+# Trust cannot be a setting of the folder. The option is for this start alone: a user who runs `make code` trusts it.
 QUIETLY = ("--disable-workspace-trust",)
 # In a browser, the first window shows a welcome page before it has read the settings of the folder. This says not to.
 QUERY = urlencode({"folder": str(ROOT), "payload": '[["skipWelcome","true"]]'})

@@ -124,7 +124,7 @@ def next_step() -> tuple[Chapter, bool] | None:
 
 
 def end_of_the_course() -> str:
-    """What the learner who has passed everything is told."""
+    """Return the text for a learner who has passed all exercises."""
     coming = next((entry.name for entry in SYLLABUS if entry.name[:2] not in written()), None)
     return f"you have passed all there is; {coming} is to come" if coming else "you have passed the whole course"
 

@@ -41,7 +41,7 @@ static c10::ScalarType toScalarType(const DLDataType& dtype) {
   return c10::ScalarType::Undefined;
 }
 
-// Raises RuntimeError for meta: there is no memory to exchange.
+// Raises RuntimeError for a tensor on the device meta, which has no memory to exchange.
 static DLDevice torchDeviceToDLDevice(c10::Device device) {
   TORCH_CHECK(device.is_cpu() || device.is_cuda(), "Cannot pack tensors on ", device);
   return device.is_cpu() ? DLDevice{kDLCPU, 0} : DLDevice{kDLCUDA, device.index()};

@@ -19,7 +19,8 @@ BOILERPLATE = {
     "autograd's fallback": r"/csrc/autograd/autograd_fallback|/csrc/autograd/VariableType",
     "small helpers": r"/c10/util/|/ATen/Dispatch\.h|/bits/|/c10/core/impl/",
     "Python's import": r"^<frozen importlib\._bootstrap>",
-    "Python's multiprocessing": r"/multiprocessing/\w+\.py$",
+    # A cell's magics wrap Process.start, to note which processes the cell starts.
+    "Python's multiprocessing": r"/multiprocessing/\w+\.py$|/debug/notebook/magics\.py$",
 }
 FEWEST = 2  # frames that are worth folding
 
