@@ -1,5 +1,5 @@
 """The walk-through of CONTRIBUTING.md, done to the letter: its lines stand where it says; without them there is no such
-op, and put back they make it.
+op, and put back they give the checkout's own files, which have it.
 
 Mirrors: nothing in PyTorch: its guide to adding an op is not run.
 
@@ -22,21 +22,20 @@ BUILD = ROOT / "build" / "Debug"
 STEP = re.compile(
     r"In\s`(?P<file>[^`]+)`, (?P<where>after|before)\s`(?P<anchor>[^`]+)`:\n\n```\w+\n(?P<text>.*?)```", re.DOTALL
 )
-START = """
-import math
+WITHOUT = """
 import sys
 # The editable install would find the checkout's package first.
 sys.meta_path = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
 import reftorch as torch
-assert torch._C.__file__.startswith({folder!r})
-"""
-WITHOUT = """
+assert torch._C.__file__.startswith(sys.argv[1])
 assert not hasattr(torch, "expm1") and not hasattr(torch.Tensor, "expm1") and not hasattr(torch.Tensor, "expm1_")
 x = torch.ones(2, requires_grad=True)
 x.exp().sum().backward()
 assert torch.allclose(x.grad, x.exp())
 """
 WITH = """
+import math
+import reftorch as torch
 x = torch.tensor([1e-9, 0.5, -1.0, 0.0], dtype=torch.float64, requires_grad=True)
 y = torch.expm1(x)
 assert y.tolist() == [math.expm1(v) for v in x.tolist()], y
@@ -124,21 +123,18 @@ def test_the_walk_through_adds_an_op(tmp_path: Path) -> None:
     sources = sorted({step["file"] for step in steps if step["file"].endswith((".cpp", ".cu"))})
     shutil.copytree(ROOT / "cpp", tmp_path / "cpp")
     shutil.copytree(ROOT / "reftorch", tmp_path / "reftorch", ignore=shutil.ignore_patterns("lib", "__pycache__"))
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "REFTORCH_BUILD": "debug"}
-
-    def check(program: str) -> None:
-        build(tmp_path, sources)
-        program = START.format(folder=str(tmp_path)) + program
-        run([sys.executable, "-c", program], cwd=tmp_path, env=environment)
+    environment = {**os.environ, "REFTORCH_BUILD": "debug"}
 
     for step in steps:
         anchor, quoted = quotation(step)
         replace_once(tmp_path / step["file"], quoted, anchor)
-    check(WITHOUT)
+    build(tmp_path, sources)
+    in_copy = {**environment, "PYTHONPATH": str(tmp_path)}
+    run([sys.executable, "-c", WITHOUT, str(tmp_path)], cwd=tmp_path, env=in_copy)
 
     for step in steps:
         anchor, quoted = quotation(step)
         replace_once(tmp_path / step["file"], anchor, quoted)
     for step in steps:
         assert (tmp_path / step["file"]).read_text() == (ROOT / step["file"]).read_text()
-    check(WITH)
+    run([sys.executable, "-c", WITH], cwd=ROOT, env=environment)

@@ -1,6 +1,6 @@
 """Files that the Debug build compiles in batches also compile alone.
 
-``make lint`` checks all floors. The floors of the bindings and of the CUDA kernels take longer and are left to it.
+``make lint`` checks all floors, which takes a minute. Here one small floor shows that the check works.
 
 Mirrors: nothing in PyTorch: see .ci/compile_alone.py
 """
@@ -25,9 +25,8 @@ def compile_alone() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("floor", ["reftorch_core", "reftorch_native", "reftorch_autograd", "reftorch_python"])
-def test_each_file_compiles_alone(compile_alone: ModuleType, floor: str) -> None:
-    assert compile_alone.check(ROOT / "build" / "Debug", [floor], jobs=1) == []
+def test_each_file_of_the_core_compiles_alone(compile_alone: ModuleType) -> None:
+    assert compile_alone.check(ROOT / "build" / "Debug", ["reftorch_core"], jobs=1) == []
 
 
 def test_a_file_that_needs_its_batch_is_found(compile_alone: ModuleType, tmp_path: Path) -> None:
