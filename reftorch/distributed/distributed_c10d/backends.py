@@ -63,7 +63,7 @@ class Backend(str):
     backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI]
     default_device_backend_map = {"cpu": GLOO, "cuda": NCCL}
     backend_capability: dict[str, list[str]] = {
-        GLOO: ["cpu"],
+        GLOO: ["cpu", "cuda"],
         NCCL: ["cuda"],
         UCC: ["cpu", "cuda"],
         MPI: ["cpu"],

@@ -288,5 +288,11 @@ def monitored_barrier(
         return
     if "gloo" not in BackendConfig(get_backend(group)).get_device_backend_map().values():
         raise ValueError("monitored_barrier is only implemented for GLOO backend.")
+    if isinstance(timeout, float):
+        warn(
+            "Please specify timeout arg as a timedelta. "
+            f"Converting current value of {timeout} assuming it represents seconds"
+        )
+        timeout = timedelta(seconds=timeout)
     wait: Any = _checked_timeout(timeout, default_pg_timeout)
     _group_or_default_group(group).monitored_barrier(wait, wait_all_ranks)

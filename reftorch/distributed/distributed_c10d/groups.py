@@ -191,9 +191,9 @@ def init_process_group(
     """Make the default group, of all processes; return when all have come.
 
     Args:
-        backend: ``"gloo"`` for tensors on the CPU, ``"nccl"`` for CUDA devices, ``"cpu:gloo,cuda:nccl"`` for both,
-            ``"mpi"`` for a program under mpiexec. None stands for ``"nccl"`` where there are CUDA devices, and for
-            ``"gloo"`` elsewhere.
+        backend: ``"gloo"`` for tensors on the CPU, which takes those of CUDA devices by way of the CPU; ``"nccl"`` for
+            CUDA devices; ``"cpu:gloo,cuda:nccl"`` for each of them the better one; ``"mpi"`` for a program under
+            mpiexec. None stands for ``"nccl"`` where there are CUDA devices, and for ``"gloo"`` elsewhere.
         init_method: a URL, see :mod:`reftorch.distributed.rendezvous`; ``"env://"`` if neither this nor ``store`` is
             given.
         timeout: how long an operation may take; if None half an hour, and ten minutes with nccl. Under a debugger,

@@ -263,6 +263,29 @@ def test_the_group_is_chosen_by_the_device() -> None:
         assert objects == expected and here == there == ([2.0, 2.0] if rank < 2 else [1.0, 1.0])
 
 
+def test_gloo_takes_tensors_of_devices_by_way_of_the_cpu() -> None:
+    def program(rank: int) -> list[Any]:
+        assert dist.get_backend() == "gloo" and dist.get_backend_config() == "cpu:gloo,cuda:gloo"
+        columns = torch.arange(6.0, device="cuda").view(2, 3).t() * (rank + 1)  # not contiguous
+        work: Any = dist.all_reduce(columns, async_op=True)
+        work.wait()
+        gathered = [torch.zeros(1, device="cuda") for _ in range(SIZE)]
+        dist.all_gather(gathered, torch.full((1,), float(rank), device="cuda"))
+        message = torch.full((2,), float(rank), device="cuda")
+        if rank == 0:
+            dist.send(message, 1)
+        elif rank == 1:
+            dist.recv(message, 0)
+        with pytest.warns(UserWarning, match="Converting current value of 30.0 assuming it represents seconds"):
+            dist.monitored_barrier(timeout=30.0)  # type: ignore[arg-type]
+        assert {t.device.index for t in (columns, message, *gathered)} == {rank}
+        return [columns.tolist(), torch.cat(gathered).tolist(), message.tolist()]
+
+    sums = [[0.0, 18.0], [6.0, 24.0], [12.0, 30.0]]
+    for rank, result in enumerate(good(play(program, backend="gloo"))):
+        assert result == [sums, [0.0, 1.0, 2.0], [0.0 if rank < 2 else 2.0] * 2]
+
+
 def test_objects_and_refusals_of_a_group_for_devices_alone() -> None:
     def program(rank: int) -> list[Any]:
         assert dist.get_backend() == "nccl" and dist.is_nccl_available()

@@ -203,3 +203,19 @@ def test_a_monitored_barrier_names_who_is_missing(wait_all_ranks: bool) -> None:
     missing = "Ranks 1, 3" if wait_all_ranks else "Rank 1"
     assert zero == f"[Rank 0]: {missing} failed to pass monitoredBarrier in 200 ms"
     assert one == "away" and "Rank 2 successfully reached monitoredBarrier" in two
+
+
+def test_a_monitored_barrier_without_time_blames_nobody() -> None:
+    def run(group: Any, rank: int) -> str:
+        try:
+            group.monitored_barrier(timedelta(0))
+        except dist.DistBackendError as error:
+            return str(error)
+        return "passed"
+
+    zero, one = good(play(reftorch, 2, run))
+    assert zero == (
+        "[Rank 0]: Rank 0 timed out in monitoredBarrier after 0 ms. No ranks successfully processed in "
+        "monitoredBarrier."
+    )
+    assert "Rank 1 successfully reached monitoredBarrier, but received errors" in one

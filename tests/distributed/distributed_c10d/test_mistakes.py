@@ -105,7 +105,7 @@ def test_a_rank_that_does_not_come_is_asked_what_it_does() -> None:
         return str(error.value)
 
     zero, _, two = play(reftorch, 3, run, timeout=0.6)
-    first = next(text for text in (zero, two) if "timed out" in text.split("The first report")[0])
+    first = next(text for text in (zero, two) if "Timed out" in text.split("The first report")[0])
     assert "rank 1 has ended its last call, #1 all_reduce(SUM) of Float[2] at " in first
     assert "(after 600 ms)" in first
 

@@ -303,6 +303,18 @@ static int monitored_barrier_tag(int64_t number) {
   return INT_MIN + static_cast<int>(number % INT_MAX);
 }
 
+static std::string joined(const std::vector<int>& ranks) {
+  std::string text;
+  for (const int rank : ranks) {
+    text += (text.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return text;
+}
+static std::string passed(const std::vector<int>& ranks) {
+  return ranks.empty() ? "No ranks successfully processed in monitoredBarrier."
+                       : "Successfully processed ranks: " + joined(ranks);
+}
+
 // A byte from every rank to rank 0, and one back: 1 if all have come.
 void ProcessGroupGloo::monitoredBarrier(const BarrierOptions& opts, bool wait_all_ranks) {
   const Milliseconds timeout = opts.timeout == kUnsetTimeout ? getTimeout() : opts.timeout;
@@ -330,7 +342,12 @@ void ProcessGroupGloo::monitoredBarrier(const BarrierOptions& opts, bool wait_al
     return;
   }
   std::vector<int> missing, here;
+  std::string failure;
   for (int from = 1; from < size_; from++) {
+    if (missing.empty() && Clock::now() >= deadline) { // nobody can say whether this rank would have come
+      failure = c10::str("Rank 0 timed out in monitoredBarrier after ", timeout.count(), " ms. ", passed(here));
+      break;
+    }
     try {
       receive(from, missing.empty() || wait_all_ranks ? deadline : Clock::now());
       here.push_back(from);
@@ -338,21 +355,19 @@ void ProcessGroupGloo::monitoredBarrier(const BarrierOptions& opts, bool wait_al
       missing.push_back(from);
     }
   }
-  token = missing.empty() ? 1 : 0;
+  if (!missing.empty()) {
+    const std::vector<int> named(missing.begin(), wait_all_ranks ? missing.end() : missing.begin() + 1);
+    failure = c10::str(named.size() > 1 ? "Ranks " : "Rank ", joined(named), " failed to pass monitoredBarrier in ",
+                       timeout.count(), " ms");
+  }
+  token = failure.empty() ? 1 : 0;
   for (const int to : here) {
     try {
       mailbox_->send(to, tag, message, deadline_after(Milliseconds(1000)));
     } catch (const DistNetworkError&) { // it has gone meanwhile, which its next call shows
     }
   }
-  if (!missing.empty()) {
-    std::string names = std::to_string(missing[0]);
-    for (size_t i = 1; wait_all_ranks && i < missing.size(); i++) {
-      names += ", " + std::to_string(missing[i]);
-    }
-    throw DistBackendError(c10::str("[Rank 0]: Rank", wait_all_ranks && missing.size() > 1 ? "s " : " ", names,
-                                    " failed to pass monitoredBarrier in ", timeout.count(), " ms"));
-  }
+  C10D_CHECK_WITH(DistBackendError, failure.empty(), "[Rank 0]: ", failure);
 }
 
 } // namespace reftorch::c10d

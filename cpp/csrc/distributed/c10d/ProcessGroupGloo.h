@@ -51,6 +51,9 @@ class ProcessGroupGloo final : public ProcessGroup {
   WorkPtr send(const at::Tensor& tensor, int to, int tag) override;
   WorkPtr recv(const at::Tensor& tensor, int from, int tag) override;
   void monitoredBarrier(const BarrierOptions& opts, bool wait_all_ranks) override;
+  std::vector<c10::Device> deviceTypes() const override {
+    return {c10::Device(c10::DeviceType::CPU), c10::Device(c10::DeviceType::CUDA)};
+  }
   void abort() override;
   void shutdown() override;
   std::map<int, std::string> describeRanks(Milliseconds timeout) override;

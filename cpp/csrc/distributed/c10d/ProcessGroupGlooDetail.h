@@ -14,14 +14,20 @@ namespace reftorch::c10d {
 
 using gloo::Buffer;
 
-// A tensor of the caller and its dense memory. A tensor that is not contiguous is copied, and the result is copied
-// back.
+// Returns a contiguous tensor on the host: the tensor itself, or a copy. A copy from a device waits for the work that
+// is queued on the caller's stream.
+inline at::Tensor dense_on_host(const at::Tensor& tensor) {
+  return (tensor.device().is_cuda() ? at::_to_copy(tensor, std::nullopt, at::Device()) : tensor).contiguous();
+}
+
+// A tensor of the caller and dense memory on the host. A tensor that is not contiguous, or that is on a CUDA device, is
+// copied, and the result is copied back.
 struct Operand {
   at::Tensor tensor, dense; // without autograd history and Python object
 
   explicit Operand(const at::Tensor& of)
       : tensor(at::detail::alias_with_sizes_and_strides(of, of.sizes(), of.strides(), of.storage_offset())),
-        dense(tensor.contiguous()) {}
+        dense(dense_on_host(tensor)) {}
   Buffer buffer(const char* op) const {
     return {static_cast<char*>(at::host_data(dense, op)), dense.numel(), dense.scalar_type()};
   }

@@ -156,7 +156,7 @@ void Context::exchange(int to, const void* out, size_t out_size, int from, void*
   try {
     c10d::exchange(peers_[to], out, out_size, peers_[from], in, in_size, deadline, piece, in_wraps, on_piece);
   } catch (const TimedOut&) {
-    throw TimedOut("timed out waiting for " + who());
+    throw TimedOut("Timed out waiting for " + who());
   } catch (const ConnectionClosed& error) {
     throw ConnectionClosed(c10::str(error.what(), ": ", who(), " has ended, or has failed before"));
   }

@@ -270,7 +270,7 @@ void Mailbox::read_messages() {
       }
     }
     const Deadline now = Clock::now();
-    fail_those("timed out: no message came", [&](const Waiting& each) { return each.deadline <= now; });
+    fail_those("Timed out: no message came", [&](const Waiting& each) { return each.deadline <= now; });
   }
 }
 
