@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/autocast_mode.h
 //
 // Autocast: inside the mode, some ops compute in a 16-bit dtype and some in float32, whatever the dtype of their
-// arguments is. Left out: every device but the CPU; the policies of CUDA that choose a dtype= argument; a dispatch key
-// of its own.
+// arguments is. The CPU and CUDA devices have a mode each, with lists of their own. Left out: other devices; a dispatch
+// key of its own.
 //
 // Note [Autocast]
 // Problem: the arguments of chosen ops are to be cast, autograd is to record the casts, and a program without the mode
@@ -24,7 +24,7 @@
 
 namespace reftorch::at::autocast {
 
-// The state of the calling thread. A flag for CUDA is kept for programs that set it; no op looks at it.
+// The state of the calling thread.
 TORCH_API bool is_autocast_enabled(c10::DeviceType device);
 TORCH_API void set_autocast_enabled(c10::DeviceType device, bool enabled);
 TORCH_API ScalarType get_autocast_dtype(c10::DeviceType device);
@@ -54,7 +54,7 @@ class Casts final {
   Casts& operator=(const Casts&) = delete;
 
  private:
-  bool is_listed_ = false;
+  bool* suspended_ = nullptr; // the flag of the thread that is off until the op is done
 };
 
 } // namespace reftorch::at::autocast

@@ -4,7 +4,7 @@ The ops of the lists in ``cpp/ATen/autocast_mode.cpp`` cast their arguments insi
 to the 16-bit dtype, losses and other sums to float32. Every other op computes in the dtype of its arguments.
 
 Mirrors: torch/amp/autocast_mode.py, torch/csrc/autograd/init.cpp (is_autocast_enabled and so on)
-Leaves out: every device but the CPU, whose flags programs may still set; TorchScript.
+Leaves out: every device but the CPU and CUDA devices; TorchScript.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
 
 
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
-    """Enable or disable autocast in this thread. Without a device type, the flag is that of CUDA, which no op reads.
+    """Enable or disable autocast in this thread. Without a device type, the flag is that of CUDA.
 
     Example:
         >>> import reftorch as torch
@@ -66,7 +66,7 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
 
 
 def get_autocast_dtype(device_type: str) -> Any:
-    """Return the 16-bit dtype of autocast: bfloat16 on the CPU, unless it was set.
+    """Return the 16-bit dtype of autocast: bfloat16 on the CPU and float16 on CUDA devices, unless it was set.
 
     Raises:
         RuntimeError: there is no autocast for this type of device.
@@ -189,21 +189,23 @@ def autocast_decorator(autocast_instance: autocast, func: Callable[..., Any]) ->
 class autocast:
     """A mode, and a decorator, in which chosen ops compute in a 16-bit dtype.
 
-    Linear layers, matrix products and convolutions cast their arguments to ``dtype``; losses, ``prod``, linear algebra
-    and others cast theirs to float32; ``cat``, ``stack`` and ``index_copy`` take the widest dtype of their arguments.
-    Tensors of float64 are left alone. The mode should hold the forward pass and the loss, but not the backward pass:
-    the gradients are computed in the dtypes of the forward pass. ``enabled=False`` inside the mode ends it for a while.
+    Linear layers, matrix products and convolutions cast their arguments to ``dtype``; losses, ``prod`` and others cast
+    theirs to float32; ``cat``, ``stack`` and others take the widest dtype of their arguments. The CPU and CUDA devices
+    have lists of their own: on CUDA devices ``exp``, ``log``, norms, softmax and sums compute in float32, too, and
+    ``binary_cross_entropy`` raises an error. Tensors of float64, and of other devices, are left alone. The mode should
+    hold the forward pass and the loss, but not the backward pass: the gradients are computed in the dtypes of the
+    forward pass. ``enabled=False`` inside the mode ends it for a while.
 
     Args:
-        device_type: ``"cpu"``. Without CUDA devices, ``"cuda"`` disables the mode with a warning, as in PyTorch.
-        dtype: bfloat16 or float16; by default :func:`get_autocast_dtype`.
+        device_type: ``"cpu"`` or ``"cuda"``. Without CUDA devices, ``"cuda"`` disables the mode with a warning.
+        dtype: bfloat16 or float16; by default :func:`get_autocast_dtype`, which is bfloat16 on the CPU and float16 on
+            CUDA devices.
         enabled: whether the mode does anything.
         cache_enabled: whether the casts of weights are kept until the outermost mode ends; by default as set before.
 
     Raises:
         ValueError: ``device_type`` is not a string.
         RuntimeError: there is no autocast for the type of device.
-        NotImplementedError: the mode is to be enabled for CUDA devices that exist.
 
     Example:
         >>> import reftorch as torch
@@ -261,13 +263,13 @@ class autocast:
         return autocast_decorator(self, func)
 
 
+def _has_cuda_devices() -> bool:
+    return hasattr(_C, "_cuda_getDeviceCount") and _C._cuda_getDeviceCount() > 0
+
+
 def _is_possible(device_type: str, dtype: Any) -> bool:
     """Whether the mode can be enabled. If not, PyTorch warns and runs the program without it."""
-    if device_type == "cuda":
-        if _C._cuda_getDeviceCount() if hasattr(_C, "_cuda_getDeviceCount") else 0:
-            raise NotImplementedError(
-                "autocast(): device_type='cuda' is not supported. Hint: device_type='cpu' is, for tensors on the CPU."
-            )
+    if device_type == "cuda" and not _has_cuda_devices():
         warn("CUDA is not available or torch_xla is imported. Disabling autocast.")
         return False
     if dtype not in _SUPPORTED:

@@ -19,6 +19,7 @@ from typing import Any
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
+from reftorch.amp.autocast_mode import _has_cuda_devices
 from reftorch.autograd.grad_mode import no_grad
 
 __all__ = ["GradScaler", "OptState"]
@@ -89,7 +90,7 @@ class GradScaler:
     ) -> None:
         self._device = device
         self._enabled = enabled
-        if enabled and device == "cuda" and not (hasattr(_C, "_cuda_getDeviceCount") and _C._cuda_getDeviceCount()):
+        if enabled and device == "cuda" and not _has_cuda_devices():
             warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.")
             self._enabled = False
         if self._enabled:

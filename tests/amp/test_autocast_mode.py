@@ -162,16 +162,23 @@ def test_dtypes_are_those_of_torch(real_torch: ModuleType, name: str, mode: str)
         assert outcomes[0][1] == pytest.approx(outcomes[1][1], rel=3e-2, abs=3e-2), dtype
 
 
-def test_the_lists_are_those_of_torch(real_torch: ModuleType) -> None:
+@pytest.mark.parametrize(
+    ("key", "first", "end"),
+    [
+        ("CPU", "kLowerPrecision[]", "// --- the lists of CUDA"),
+        ("CUDA", "kCudaLowerPrecision[]", "// --- the policies"),
+    ],
+)
+def test_the_lists_are_those_of_torch(real_torch: ModuleType, key: str, first: str, end: str) -> None:
     """Each op that both libraries have is cast in both or in neither."""
     listed = {
         name.removeprefix("aten::")
         for name in real_torch._C._dispatch_get_all_op_names()
-        if name.startswith("aten::") and real_torch._C._dispatch_has_kernel_for_dispatch_key(name, "AutocastCPU")
+        if name.startswith("aten::") and real_torch._C._dispatch_has_kernel_for_dispatch_key(name, f"Autocast{key}")
     }
     ours = {schema["name"].removeprefix("aten::") for schema in _C._get_all_op_schemas()}
     text = (reftorch_root() / "cpp/ATen/autocast_mode.cpp").read_text()
-    lists = text[text.index("kLowerPrecision[]") : text.index("enum class CastPolicy")]
+    lists = text[text.index(first) : text.index(end)]
     named = {part for i, part in enumerate(lists.split('"')) if i % 2}
     assert named == listed & ours
 

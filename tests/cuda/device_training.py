@@ -147,3 +147,55 @@ def test_a_fused_step_takes_a_learning_rate_on_the_cpu_and_loads_its_count(rule:
         return p.detach().cpu()
 
     assert torch.allclose(parameters("cuda"), parameters("cpu"), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("make", "data"), [(cnn, images), (GPT, texts), (LSTM, texts)])
+def test_autocast_and_a_scaler_train_as_float32_does(make: Callable[[], nn.Module], data: Callable[[], Any]) -> None:
+    torch.manual_seed(0)
+    network = make()
+    state = {name: value.clone() for name, value in network.state_dict().items()}
+    expected = losses(network, data(), "cpu", "cpu", fused=False)
+    network.load_state_dict(state)
+    network.to("cuda")
+    x, y = (each.to("cuda") for each in data())
+    optimizer, scaler = torch.optim.AdamW(network.parameters(), lr=1e-3), torch.amp.GradScaler("cuda")
+    values = []
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        with torch.autocast("cuda"):
+            output = network(x)
+            loss = F.cross_entropy(output, y)
+        assert (output.dtype, loss.dtype) == (torch.float16, torch.float32)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        values.append(loss.item())
+    assert scaler.get_scale() == 65536  # no gradient was infinite
+    assert {p.grad.dtype for p in network.parameters() if p.grad is not None} == {torch.float32}
+    assert values == pytest.approx(expected, rel=5e-3)
+
+
+def test_autocast_has_lists_for_cuda_of_their_own() -> None:
+    """PyTorch's choices: products in 16 bits, exp, norms, losses and sums in float32, and the rest as they come."""
+    half, single = torch.rand(3, 3, device="cuda").half(), torch.rand(3, 3, device="cuda")
+    on_cpu = torch.rand(3, 3)
+    with torch.autocast("cuda"):
+        for of_half in (single @ single, F.linear(single, half), torch.einsum("ij,jk", single, half), half.relu()):
+            assert of_half.dtype is torch.float16
+        for of_float in (half.exp(), half.log(), half.sum(), half.softmax(0), half.cumsum(0), half**2, half.norm(),
+                         F.layer_norm(half, (3,)), F.mse_loss(half, half), torch.cat([half, single]),
+                         torch.atan2(half, single), half.sum(dtype=torch.float32)):  # fmt: skip
+            assert of_float.dtype is torch.float32
+        assert half.sum(dtype=torch.float16).dtype is torch.float16 and (single.double() @ single.double()).dtype is (
+            torch.float64
+        )
+        assert (on_cpu @ on_cpu).dtype is torch.float32  # the mode of the CPU is another one
+        with torch.autocast("cpu"):
+            assert (on_cpu @ on_cpu).dtype is torch.bfloat16 and (single @ single).dtype is torch.float16
+        with pytest.raises(RuntimeError, match="unsafe to autocast"):
+            F.binary_cross_entropy(single, single)
+        with torch.autocast("cuda", enabled=False):
+            assert (single @ single).dtype is torch.float32
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        assert (single @ single).dtype is torch.bfloat16
+    assert not torch.is_autocast_enabled("cuda") and (single @ single).dtype is torch.float32
