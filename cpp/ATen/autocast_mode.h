@@ -8,7 +8,7 @@
 // Problem: the arguments of chosen ops are to be cast, autograd is to record the casts, and a program without the mode
 // must not pay for it. Trick: a thread inside the mode includes the key Profiler, which is above all others and belongs
 // to no tensor (Note [Profiling]). The fallback of this key first casts the arguments of the ops on the lists of
-// autocast_mode.cpp, then measures the call if the thread also profiles, and then calls the op on the keys below. The
+// autocast_lists.h, then measures the call if the thread also profiles, and then calls the op on the keys below. The
 // casts are ops themselves, so autograd and the function transforms record them. Inside a listed op the mode is off.
 // PyTorch has a key for each device (AutocastCPU); here one key serves everything that a thread wants to do with each
 // op before autograd sees it.

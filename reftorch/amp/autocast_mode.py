@@ -1,6 +1,6 @@
 """The mode in which matrix products and convolutions compute in bfloat16 or float16.
 
-The ops of the lists in ``cpp/ATen/autocast_mode.cpp`` cast their arguments inside the mode: products and convolutions
+The ops of the lists in ``cpp/ATen/autocast_lists.h`` cast their arguments inside the mode: products and convolutions
 to the 16-bit dtype, losses and other sums to float32. Every other op computes in the dtype of its arguments.
 
 Mirrors: torch/amp/autocast_mode.py, torch/csrc/autograd/init.cpp (is_autocast_enabled and so on)

@@ -166,7 +166,7 @@ def test_dtypes_are_those_of_torch(real_torch: ModuleType, name: str, mode: str)
     ("key", "first", "end"),
     [
         ("CPU", "kLowerPrecision[]", "// --- the lists of CUDA"),
-        ("CUDA", "kCudaLowerPrecision[]", "// --- the policies"),
+        ("CUDA", "kCudaLowerPrecision[]", "} // namespace"),
     ],
 )
 def test_the_lists_are_those_of_torch(real_torch: ModuleType, key: str, first: str, end: str) -> None:
@@ -177,7 +177,7 @@ def test_the_lists_are_those_of_torch(real_torch: ModuleType, key: str, first: s
         if name.startswith("aten::") and real_torch._C._dispatch_has_kernel_for_dispatch_key(name, f"Autocast{key}")
     }
     ours = {schema["name"].removeprefix("aten::") for schema in _C._get_all_op_schemas()}
-    text = (reftorch_root() / "cpp/ATen/autocast_mode.cpp").read_text()
+    text = (reftorch_root() / "cpp/ATen/autocast_lists.h").read_text()
     lists = text[text.index(first) : text.index(end)]
     named = {part for i, part in enumerate(lists.split('"')) if i % 2}
     assert named == listed & ours
