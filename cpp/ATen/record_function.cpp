@@ -15,8 +15,6 @@
 namespace reftorch::at {
 int64_t (*next_sequence_nr)() = nullptr;
 
-namespace {
-
 using Clock = std::chrono::steady_clock;
 
 struct Recording {
@@ -31,6 +29,8 @@ struct Recording {
   std::vector<RecordedEvent> events;
   int64_t num_threads = 0;
 };
+
+namespace {
 
 // Read by threads that profile, without the GIL, while another thread may end the profile: by atomic operations only.
 std::shared_ptr<Recording> current;
@@ -154,15 +154,25 @@ bool RecordFunction::records_shapes() {
   return recording != nullptr && recording->config.record_shapes;
 }
 
-RecordFunction::RecordFunction(std::string name, int64_t sequence_nr, bool is_backward, std::vector<DimVector> shapes) {
-  const std::shared_ptr<Recording> recording = current_recording();
+// Returns the recording that this thread takes part in, or null.
+static std::shared_ptr<Recording> recording_of_thread() {
+  std::shared_ptr<Recording> recording = current_recording();
   if (recording == nullptr || !autocast::profiler_needs_key() || op_observer != nullptr) {
-    return;
+    return nullptr;
   }
   std::lock_guard<c10::Mutex> lock(recording->mutex);
   if (this_thread.of.lock() != recording) {
     this_thread = {recording, recording->num_threads++, {}};
   }
+  return recording;
+}
+
+RecordFunction::RecordFunction(std::string name, int64_t sequence_nr, bool is_backward, std::vector<DimVector> shapes) {
+  const std::shared_ptr<Recording> recording = recording_of_thread();
+  if (recording == nullptr) {
+    return;
+  }
+  std::lock_guard<c10::Mutex> lock(recording->mutex);
   RecordedEvent event;
   event.name = std::move(name);
   event.parent = this_thread.open.empty() ? -1 : this_thread.open.back();
@@ -191,6 +201,36 @@ RecordFunction::~RecordFunction() {
     RecordedEvent& event = recording->events[static_cast<size_t>(index_)];
     event.end_ns = end;
     event.cpu_memory += recording->config.profile_memory ? allocated_bytes() : 0;
+  }
+}
+
+AsyncEvent::AsyncEvent(std::string name, std::vector<DimVector> shapes) {
+  const std::shared_ptr<Recording> recording = recording_of_thread();
+  if (recording == nullptr) {
+    return;
+  }
+  recording_ = recording;
+  std::lock_guard<c10::Mutex> lock(recording->mutex);
+  RecordedEvent event;
+  event.name = std::move(name);
+  event.thread = this_thread.number;
+  event.shapes = recording->config.record_shapes ? std::move(shapes) : std::vector<DimVector>();
+  event.is_async = true;
+  index_ = static_cast<int64_t>(recording->events.size());
+  event.start_ns = recording->now();
+  recording->events.push_back(std::move(event));
+}
+
+void AsyncEvent::end() {
+  const std::shared_ptr<Recording> recording = recording_.lock();
+  if (recording == nullptr) {
+    return;
+  }
+  recording_.reset();
+  const int64_t end = recording->now();
+  std::lock_guard<c10::Mutex> lock(recording->mutex);
+  if (index_ < static_cast<int64_t>(recording->events.size())) { // otherwise the profiler was disabled during the event
+    recording->events[static_cast<size_t>(index_)].end_ns = end;
   }
 }
 

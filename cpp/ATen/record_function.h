@@ -28,6 +28,7 @@ struct RecordedEvent {
   int64_t cpu_memory = 0;            // bytes allocated less bytes freed during the event
   std::vector<DimVector> shapes;     // of the tensor arguments
   bool is_backward = false;
+  bool is_async = false; // ends on any thread, beside the ops of its own; has no parent
 };
 
 struct ProfilerConfig {
@@ -79,6 +80,23 @@ class TORCH_API RecordFunction final {
   static bool records_shapes();
 
  private:
+  int64_t index_ = -1;
+};
+
+// Records an event from construction, on a thread that profiles, to end(), on any thread: work that was started and
+// goes on by itself, such as a collective. Does nothing if the constructing thread does not profile.
+class TORCH_API AsyncEvent final {
+ public:
+  explicit AsyncEvent(std::string name, std::vector<DimVector> shapes = {});
+  ~AsyncEvent() {
+    end();
+  }
+  AsyncEvent(const AsyncEvent&) = delete;
+  AsyncEvent& operator=(const AsyncEvent&) = delete;
+  void end();
+
+ private:
+  std::weak_ptr<struct Recording> recording_;
   int64_t index_ = -1;
 };
 

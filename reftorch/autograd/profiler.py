@@ -19,7 +19,8 @@ __all__ = ["EventList", "FunctionEvent", "profile", "record_function"]
 class profile:
     """Measure every op that this thread calls inside, including the ops of backward passes.
 
-    The Dispatcher reports the calls, so a program that does not profile pays nothing.
+    The Dispatcher reports the calls, so a program that does not profile pays nothing. A collective or message of
+    ``torch.distributed`` is an event such as ``gloo:all_reduce``, from its call to its end, beside the ops.
 
     Args:
         enabled: if False, measure nothing.

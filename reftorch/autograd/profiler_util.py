@@ -105,6 +105,8 @@ class FunctionEvent:
 
     @property
     def self_cpu_time_total(self) -> float:
+        if self.is_async:  # its time passes beside that of the ops
+            return 0
         return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
     @property
@@ -201,13 +203,15 @@ class EventList(list):
         """Make a list of the events that ``_C`` recorded, each with its parent and its children."""
         events = cls((), profile_memory, with_shapes)
         recorded_by: dict[int, int] = {}  # the thread that ran the op which recorded a node
-        for id, (name, start, end, parent, thread, sequence_nr, memory, shapes, is_backward) in enumerate(records):
+        for id, record in enumerate(records):
+            name, start, end, parent, thread, sequence_nr, memory, shapes, is_backward, is_async = record
             if not is_backward:
                 recorded_by[sequence_nr] = thread
             event = FunctionEvent(
                 id, "ProfilerStep*" if name.startswith("ProfilerStep#") else name, thread, start / 1000, end / 1000,
                 fwd_thread=recorded_by.get(sequence_nr, 0) if is_backward else 0, input_shapes=shapes,
-                scope=int(is_backward), cpu_memory_usage=memory, sequence_nr=sequence_nr, trace_name=name,
+                scope=int(is_backward), cpu_memory_usage=memory, sequence_nr=sequence_nr,
+                trace_name=name, is_async=is_async,
             )  # fmt: skip
             events.append(event)
             if parent >= 0:

@@ -14,7 +14,7 @@ namespace py = pybind11;
 namespace reftorch::torch::autograd {
 
 // Turns the profiler off and returns a tuple for each event: name, start and end in ns, parent, thread, sequence_nr,
-// cpu_memory, shapes, is_backward.
+// cpu_memory, shapes, is_backward, is_async.
 static py::list disable() {
   py::list events;
   for (const at::RecordedEvent& event : at::disable_profiler()) {
@@ -23,7 +23,7 @@ static py::list disable() {
       shapes.append(py::cast(std::vector<int64_t>(shape.begin(), shape.end())));
     }
     events.append(py::make_tuple(event.name, event.start_ns, event.end_ns, event.parent, event.thread,
-                                 event.sequence_nr, event.cpu_memory, shapes, event.is_backward));
+                                 event.sequence_nr, event.cpu_memory, shapes, event.is_backward, event.is_async));
   }
   return events;
 }

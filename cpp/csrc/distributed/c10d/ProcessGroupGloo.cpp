@@ -61,10 +61,28 @@ void ProcessGroupGloo::abort() {
   mailbox_->abort("the process group was aborted");
 }
 
+// Returns an event of the profiler, or null if this thread does not profile.
+static std::shared_ptr<at::AsyncEvent> profiled(const std::string& op, const Tensors& tensors) {
+  if (!at::RecordFunction::is_enabled()) {
+    return nullptr;
+  }
+  std::vector<at::DimVector> shapes;
+  if (!tensors.empty()) {
+    shapes.emplace_back(tensors[0].sizes());
+  }
+  return std::make_shared<at::AsyncEvent>("gloo:" + op, std::move(shapes));
+}
+static void end_event(const std::shared_ptr<at::AsyncEvent>& event) {
+  if (event != nullptr) {
+    event->end();
+  }
+}
+
 // --- the thread ------------------------------------------------------------------------------------------------------
 
 WorkPtr ProcessGroupGloo::enqueue(Call call, const CollectiveOptions& opts, Tensors result,
                                   std::function<void(Deadline)> run) {
+  auto event = profiled(call.text.substr(0, call.text.find_first_of(" (")), result);
   auto work = std::make_shared<Work>(std::move(result));
   // The last reference to a tensor with a Python object takes the GIL, which the group's thread never does. So works
   // that nobody holds any more are let go here, on a thread of the caller.
@@ -76,7 +94,7 @@ WorkPtr ProcessGroupGloo::enqueue(Call call, const CollectiveOptions& opts, Tens
   call.key = c10::str(calls_, " ", call.key);
   call.place = opts.place;
   const Milliseconds timeout = opts.timeout == kUnsetTimeout ? getTimeout() : opts.timeout;
-  jobs_.push_back({std::move(call), std::move(run), work, timeout, Clock::now()});
+  jobs_.push_back({std::move(call), std::move(run), work, timeout, Clock::now(), std::move(event)});
   changed_.notify_all();
   return work;
 }
@@ -127,6 +145,7 @@ void ProcessGroupGloo::run_job(Job& job) {
       times_.push_back({job.call.text, job.call.place, job.called, started, Clock::now(), error != nullptr});
     }
   }
+  end_event(job.event);
   job.work->finish(error);
 }
 
@@ -268,6 +287,7 @@ WorkPtr ProcessGroupGloo::send(const Tensor& tensor, int to, int tag) {
                     "send: invalid destination rank: destination rank should not be the same as the rank of "
                     "the current process.");
   TORCH_CHECK_VALUE(tag >= 0, "send: expected a tag of 0 or more, but got ", tag);
+  const auto event = profiled("send", {tensor});
   const Operand operand(tensor);
   auto work = std::make_shared<Work>(Tensors{tensor});
   std::exception_ptr error;
@@ -277,6 +297,7 @@ WorkPtr ProcessGroupGloo::send(const Tensor& tensor, int to, int tag) {
     error = std::make_exception_ptr(
         DistBackendError(c10::str("[rank ", rank_, "] send to rank ", to, ": ", reason.what())));
   }
+  end_event(event);
   work->finish(error);
   return work;
 }
@@ -289,11 +310,13 @@ WorkPtr ProcessGroupGloo::recv(const Tensor& tensor, int from, int tag) {
                       "current process.");
   }
   TORCH_CHECK_VALUE(tag >= 0, "recv: expected a tag of 0 or more, but got ", tag);
+  const auto event = profiled(from == -1 ? "recvAnySource" : "recv", {tensor});
   const Operand operand(tensor);
   auto work = std::make_shared<Work>(Tensors{tensor});
-  mailbox_->recv(from, tag, operand.buffer("recv"), work, deadline_after(getTimeout()), [operand] {
+  mailbox_->recv(from, tag, operand.buffer("recv"), work, deadline_after(getTimeout()), [operand, event] {
     const c10::NoGradGuard no_grad;
     operand.copy_back();
+    end_event(event);
   });
   return work;
 }

@@ -1,7 +1,8 @@
 // Mirrors: torch/csrc/distributed/c10d/ProcessGroupGloo.hpp
 //
-// Collectives on CPU tensors over TCP. PyTorch calls the library Gloo, which has no package of its own; here its
-// algorithms are written out (gloo/). Left out: sparse tensors, CUDA tensors, InfiniBand, lazy connections.
+// Collectives on tensors over TCP. PyTorch calls the library Gloo, which has no package of its own; here its
+// algorithms are written out (gloo/). A tensor of a CUDA device travels by way of the CPU. Left out: sparse tensors,
+// InfiniBand, lazy connections.
 //
 // Note [One thread, one order]
 // Problem: what travels between two ranks is bytes without names. If two collectives ran at the same time on one
@@ -21,6 +22,8 @@
 #include <csrc/distributed/c10d/ProcessGroup.h>
 #include <csrc/distributed/c10d/gloo/context.h>
 #include <csrc/distributed/c10d/gloo/mailbox.h>
+
+#include <ATen/record_function.h>
 
 #include <condition_variable>
 #include <deque>
@@ -72,6 +75,7 @@ class ProcessGroupGloo final : public ProcessGroup {
     WorkPtr work;
     Milliseconds timeout{0};
     Clock::time_point called;
+    std::shared_ptr<at::AsyncEvent> event; // of the profiler; null if the caller does not profile
   };
   WorkPtr enqueue(Call call, const CollectiveOptions& opts, Tensors result, std::function<void(Deadline)> run);
   void run_jobs();
