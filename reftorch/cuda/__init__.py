@@ -201,7 +201,8 @@ def _compile_kernel(
 
     For simulated devices, g++ compiles the text; for GPUs, nvcc. Equal texts are compiled once, see
     ``reftorch.utils.cpp_extension`` for the folder. Besides what the text includes, a kernel may use the functions of
-    ``<cuda_runtime.h>``, ``<cuda_fp16.h>`` and ``<cuda_bf16.h>``, ``printf`` and ``assert``.
+    ``<cuda_runtime.h>``, ``<cuda_fp16.h>`` and ``<cuda_bf16.h>``, ``printf`` and ``assert``. On a simulated device, a
+    block of ``reftorch.debug.watch_kernels`` finds the races of the kernel, and its accesses outside of arrays.
 
     Args:
         kernel_source: CUDA C++ that contains the kernel.

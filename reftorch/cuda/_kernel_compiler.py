@@ -8,6 +8,11 @@ Note [A kernel in 0.3 seconds]
 Half of the time to compile a small kernel goes into the headers of the simulator. They are precompiled once for each
 build of reftorch, into the folder of the extensions. Each library is kept there too, under a name
 made from the text, the options and the build, so that an equal text is compiled once.
+
+Note [Kernels that are watched]
+While a block of ``reftorch.debug.watch_kernels`` runs, a text is compiled with the options that make its kernels report
+each load and store. A kernel that was compiled before the block gets an instrumented copy when it is launched. This
+module may not import the tools of ``reftorch.debug``, so the block leaves its options in `watching`.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from reftorch import _C
 from reftorch._compiled_code import CORE, GENERATED, ROOT, CudaText, _complaints, _extensions, loaded_libraries
@@ -51,12 +57,29 @@ class Toolchain:
     simulated: bool
 
 
-def toolchain(compute_capability: str | None = None) -> Toolchain:
+@dataclass(frozen=True)
+class Watching:
+    """What a block that watches kernels asks for: see Note [Kernels that are watched].
+
+    Attributes:
+        options: the compiler's options that make a kernel report what it does.
+        name: called with the name of the parameter and the tensor, for each tensor that a launch passes on.
+    """
+
+    options: tuple[str, ...]
+    name: Callable[[str, Any], None]
+
+
+watching: Watching | None = None
+
+
+def toolchain(compute_capability: str | None = None, instrumentation: Sequence[str] = ()) -> Toolchain:
     """Return the compiler of this build's devices. All options but the caller's own come from here.
 
     Args:
         compute_capability: the GPU to compile for, such as "90"; None means the one of this machine. Simulated devices
             have none.
+        instrumentation: options that make a kernel of a simulated device report what it does.
     """
     include = [str(ROOT / "cpp"), str(GENERATED)]
     if not _C._cuda_is_simulated:
@@ -69,6 +92,7 @@ def toolchain(compute_capability: str | None = None) -> Toolchain:
     # `assert` calls this function: see cpp/c10/cuda/sim/output.cpp.
     flags += ["-Werror=return-type", "-D__assert_fail=cudasim_assert_fail"]
     flags += [word for path in (str(SIMULATOR), *include) for word in ("-isystem", path)]
+    flags += instrumentation
     compiler = shlex.split(os.environ.get("CXX", "c++"))
     return Toolchain(tuple(compiler), tuple(flags), simulated=True)
 
@@ -147,6 +171,8 @@ class CompiledKernels:
         file: the name of the text in messages and debuggers.
         extra_flags: options of the caller: definitions and folders.
         compute_capability: see :func:`toolchain`.
+        instrumentation: see :func:`toolchain`; None means the options of the block that watches kernels, if there is
+            one.
 
     Raises:
         RuntimeError: the text does not compile, or there is no compiler.
@@ -159,12 +185,17 @@ class CompiledKernels:
         file: str,
         extra_flags: Sequence[str] = (),
         compute_capability: str | None = None,
+        instrumentation: Sequence[str] | None = None,
     ) -> None:
+        if instrumentation is None:
+            instrumentation = watching.options if watching else ()
+        self._asked = (source, names, file, extra_flags, compute_capability)
+        self._instrumented = self if instrumentation else None
         self.names, self.file = list(names), file
         self.declarations = {each.name: each for each in _kernel_source.kernels_of(source)}
         for name in names:
             self._check_name(name)
-        tools = toolchain(compute_capability)
+        tools = toolchain(compute_capability, instrumentation)
         core = CORE
         depends_on = (source, self.names, file, tools, list(extra_flags), str(core), core.stat().st_mtime_ns)
         key = hashlib.sha256(repr(depends_on).encode()).hexdigest()[:16]
@@ -175,6 +206,14 @@ class CompiledKernels:
         self.loaded = ctypes.CDLL(str(self.library))
         if str(self.library) not in loaded_libraries:
             loaded_libraries.append(str(self.library))
+
+    def to_launch(self) -> CompiledKernels:
+        """Return the library of which a launch calls the kernels: while somebody watches, an instrumented one."""
+        if watching is None:
+            return self
+        if self._instrumented is None:
+            self._instrumented = CompiledKernels(*self._asked, instrumentation=watching.options)
+        return self._instrumented
 
     def _check_name(self, name: str) -> None:
         base = name.partition("<")[0].split("::")[-1].strip()
@@ -201,15 +240,22 @@ class CompiledKernels:
         unfinished = self.library.with_suffix(f".{os.getpid()}")
         command = [*tools.command, *tools.flags, *extra_flags]
         if tools.simulated:
+            # In two commands: the one that links must not have the options of instrumentation, because it would add the
+            # compiler's own runtime. What instrumented code calls is in the core.
+            compiled = f"{unfinished.name}.o"
             header = precompiled_header(tools)
-            command += ["-include", str(header), unit.name, "-x", "none", "-shared", *fast_linker()]
-            command += [str(CORE), f"-Wl,-rpath,{CORE.parent}"]
+            self._run([*command, "-include", str(header), "-c", unit.name, "-o", compiled])
+            link = ["-shared", *fast_linker(), compiled, str(CORE), f"-Wl,-rpath,{CORE.parent}"]
+            self._run([*tools.command, *link, "-o", unfinished.name])
+            (self.folder / compiled).unlink()
         else:
-            command += ["-shared", "-cudart=shared", unit.name]
-        done = run([*command, "-o", unfinished.name], self.folder)
+            self._run([*command, "-shared", "-cudart=shared", unit.name, "-o", unfinished.name])
+        unfinished.rename(self.library)  # atomic: other processes may compile the same text
+
+    def _run(self, command: Sequence[str]) -> None:
+        done = run(command, self.folder)
         if done.returncode != 0:
             raise failure(_complaints(done.stderr or done.stdout, self.folder))
-        unfinished.rename(self.library)  # atomic: other processes may compile the same text
 
 
 def failure(text: str) -> RuntimeError:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reftorch import _C
+from reftorch.cuda import _kernel_compiler
 from reftorch.cuda._device import get_device_properties
 from reftorch.cuda._kernel_compiler import CompiledKernels
 from reftorch.cuda.streams import current_stream
@@ -44,14 +45,12 @@ class _CudaKernel:
     def __init__(self, func: str, module: CompiledKernels) -> None:
         self.func, self.module = func, module
         self._max_shared_mem_bytes = 0
-        number = module.names.index(func)
-        codes = getattr(module.loaded, f"kernel_codes_{number}")
+        self._number = module.names.index(func)
+        codes = getattr(module.loaded, f"kernel_codes_{self._number}")
         codes.restype = ctypes.c_char_p
         self._codes = codes().decode().split()
         self._parameters = module.parameters(func)
-        self._launch = getattr(module.loaded, f"kernel_launch_{number}")
-        self._launch.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]
-        self._error = getattr(module.loaded, f"kernel_error_{number}")
+        self._error = getattr(module.loaded, f"kernel_error_{self._number}")
         self._error.restype = ctypes.c_char_p
 
     def __repr__(self) -> str:
@@ -91,7 +90,9 @@ class _CudaKernel:
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         sizes = [_three(grid, "grid"), _three(block, "block")]
         unsigned = ctypes.c_uint * 3
-        error = self._launch(unsigned(*sizes[0]), unsigned(*sizes[1]), shared_mem, stream.cuda_stream, pointers)
+        launch = getattr(self.module.to_launch().loaded, f"kernel_launch_{self._number}")
+        launch.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]
+        error = launch(unsigned(*sizes[0]), unsigned(*sizes[1]), shared_mem, stream.cuda_stream, pointers)
         if error:
             raise RuntimeError(
                 f"CUDA error: {self._error(error).decode()}\nThe launch was {self.func} with grid={sizes[0]}, "
@@ -120,6 +121,8 @@ class _CudaKernel:
                 )
             if not _points_to(code[1:], arg):
                 raise TypeError(f"{name} is {_described(code)}, got a tensor of {arg.dtype}")
+            if _kernel_compiler.watching is not None:
+                _kernel_compiler.watching.name(self._parameters[position], arg)
             return ctypes.c_void_p(arg.data_ptr())
         if not isinstance(arg, (int, float)):
             raise TypeError(f"Unsupported argument type: {type(arg)}; {name} is {_described(code)}")

@@ -18,6 +18,9 @@ from typing import NamedTuple
 from reftorch._source_paths import here
 
 SIMULATORS = ("/c10/cuda/sim/", "/c10/cuda/CUDALaunch.h")
+# The simulator's precompiled headers in a kernel of `torch.cuda._compile_kernel`: gcc names the unit instead of the
+# header. The lines of the kernel's own text have the text's name.
+PRECOMPILED = re.compile(r"/kernel_[0-9a-f]{16}/unit\.cpp$")
 
 
 class Place(NamedTuple):
@@ -40,7 +43,8 @@ class Place(NamedTuple):
     @property
     def is_of_the_kernel(self) -> bool:
         """Whether the line is in the kernel's own source, not in a header of the compiler or of the simulator."""
-        return self.line > 0 and not self.file.startswith("/usr/") and not any(map(self.file.__contains__, SIMULATORS))
+        is_simulators = any(map(self.file.__contains__, SIMULATORS)) or PRECOMPILED.search(self.file) is not None
+        return self.line > 0 and not self.file.startswith("/usr/") and not is_simulators
 
 
 _known: dict[tuple[str, int], list[Place]] = {}

@@ -15,6 +15,7 @@ from reftorch.debug.common.table import Report, Table, counted
 from reftorch.debug.kernels.places import Place, kernel_name, look_up, with_shared_name
 
 UNWRITTEN = "a read of memory that nobody has written"
+NOTHING = "nothing found: no race, nothing outside of an array, no read of unwritten memory, no incomplete barrier"
 NOWHERE = Place("", "", 0)
 ORDER = {"block": 0, "load": 1, "store": 2, "atomic": 3, "barrier": 4}
 
@@ -116,6 +117,7 @@ class KernelReport(Report):
 
     Attributes:
         problems: the faults, a list of :class:`Problem`.
+        findings: the faults as text.
         sites: the places of the kernels, a list of :class:`Site`.
         launches: a dict for each launch: kernel, grid, block, and whether its code was instrumented.
         arrays: a dict for each named array, with the writer and the number of loads and stores of each element.
@@ -159,6 +161,13 @@ class KernelReport(Report):
             same = groups.setdefault((what, kernel, lines[here][1:], lines[there][1:]), problem)
             same.count += p["count"]
         self.problems = without_consequences(list(groups.values()))
+
+    @property
+    def findings(self) -> str:
+        """The problems in words, one after the other; a sentence if there are none."""
+        if not self.problems and not any(launch["instrumented"] for launch in self.launches):
+            return "no kernel was watched"
+        return "\n".join(map(str, self.problems)) or NOTHING
 
     @property
     def notes(self) -> list[str]:

@@ -13,8 +13,9 @@ from typing import Any
 
 import reftorch as torch
 from reftorch import _C
+from reftorch.cuda import _kernel_compiler
 from reftorch.debug.common.svg import Picture
-from reftorch.debug.kernels.instrument import InstrumentedFile
+from reftorch.debug.kernels.instrument import InstrumentedFile, instrument_flags
 from reftorch.debug.kernels.pictures import draw_array, draw_banks, draw_lanes, draw_lines
 from reftorch.debug.kernels.report import KernelReport, Site
 
@@ -31,26 +32,36 @@ class watch_kernels(KernelReport):
     the block and the address in words, and a table says what each line costs: sectors of global memory, passes over the
     banks of shared memory, active lanes, colliding atomic operations.
 
-    The library's own kernels are compiled once more, with instrumentation, when the block first calls an op of their
-    file; that takes some seconds and is kept for the next time. Kernels of one's own are compiled with
-    ``%%cuda --watch``, or with the options that :func:`instrument_flags` returns. A watched kernel is 2 to 60 times
-    slower. This needs the Debug build and ``REFTORCH_CUDA_SIM=1``.
+    Kernels of one's own, from ``torch.cuda._compile_kernel`` or a cell ``%%cuda``, are compiled with instrumentation:
+    at once if the block compiles them, and otherwise a second time when the block launches them. Those in libraries of
+    one's own are compiled with the options that :func:`instrument_flags` returns. The library's own kernels are
+    compiled once more when the block first calls an op of their file; that takes some seconds and is kept for the next
+    time. A watched kernel is 2 to 60 times slower. This needs the Debug build and ``REFTORCH_CUDA_SIM=1``.
 
     Args:
         seconds: how long a kernel may run before it is stopped.
         library: whether to watch the library's own kernels.
-        arrays: contiguous tensors; the report calls them by their keywords, and has a picture of each.
+        arrays: contiguous tensors; the report calls them by their keywords, and has a picture of each. The other
+            tensors that a kernel of one's own gets are called by the names of its parameters.
 
     Attributes:
         problems: the faults, a list with a ``what``, a ``line``, a ``thread`` and a ``place`` each.
+        findings: the faults as text; a sentence if there are none.
         sites: the places of the kernels with their counts.
 
     Raises:
         RuntimeError: (on entering) there is no simulated device, or another block watches.
+        ValueError: (on entering) one of the arrays is not a contiguous CUDA tensor.
 
     Example:
         >>> import reftorch as torch
         >>> from reftorch.debug import watch_kernels
+        >>> source = "__global__ void fill(float* x, int n) { if (threadIdx.x <= n) x[threadIdx.x] = 1; }"
+        >>> if torch.cuda.is_available():
+        ...     with watch_kernels() as seen:
+        ...         fill = torch.cuda._compile_kernel(source, "fill")
+        ...         fill(block=32, args=[torch.empty(20, device="cuda"), 20])
+        ...     print(seen.findings)  # out of bounds: right after the end of x, by thread (20,0,0) on line 1 of fill.cu
         >>> if torch.cuda.is_available():
         ...     x = torch.randn(64, 96, device="cuda")
         ...     with watch_kernels(x=x) as seen:
@@ -64,10 +75,9 @@ class watch_kernels(KernelReport):
 
     def __enter__(self) -> watch_kernels:
         global _open
-        if not getattr(_C, "_cuda_is_simulated", False) or not torch.cuda.is_available():
-            raise RuntimeError(
-                "watch_kernels: needs the simulated device. Hint: REFTORCH_CUDA_SIM=1 before Python starts."
-            )
+        check_device("watch_kernels")
+        for name, tensor in self._named.items():
+            check_array(name, tensor)
         if _open is not None:
             raise RuntimeError("watch_kernels: another block is watching; blocks cannot be nested")
         torch.cuda.init()
@@ -78,6 +88,7 @@ class watch_kernels(KernelReport):
         _open = self
         for name, tensor in self._named.items():
             name_array(name, tensor)
+        _kernel_compiler.watching = _kernel_compiler.Watching(tuple(instrument_flags()), self._name_argument)
         if self._library:
             _C._cuda_watch_kernel_files(self._use)
         return self
@@ -86,6 +97,7 @@ class watch_kernels(KernelReport):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         global _open
+        _kernel_compiler.watching = None
         _C._cuda_watch_kernel_files(None)
         failure: RuntimeError | None = None
         try:
@@ -108,11 +120,17 @@ class watch_kernels(KernelReport):
                 _files[file] = InstrumentedFile(file)
             _files[file].use()
 
+    def _name_argument(self, parameter: str, tensor: Any) -> None:
+        """Name a tensor after the parameter of the kernel that gets it, if the block has not named it."""
+        named = (each.data_ptr() for each in self._named.values())
+        if tensor.is_cuda and tensor.is_contiguous() and tensor.data_ptr() not in named:
+            name_array(parameter, tensor)
+
     def draw_array(self, name: str, by: str = "thread") -> Picture:
         """Draw the elements of a named array, each in the colour of the kernel's thread that wrote it last.
 
         Args:
-            name: the array's name, a keyword of ``watch_kernels``.
+            name: the array's name, a keyword of ``watch_kernels`` or a parameter of the kernel.
             by: what has a colour: ``"thread"``, ``"lane"``, ``"warp"`` or ``"block"``.
 
         Raises:
@@ -177,10 +195,33 @@ class watch_kernels(KernelReport):
         return max(found, key=lambda site: site.sectors + site.passes)
 
 
-def name_array(name: str, tensor: Any) -> None:
-    """Give the memory of a contiguous CUDA tensor a name, and its elements their indices, in the watcher's report."""
+def is_open() -> bool:
+    """Return whether a block watches kernels."""
+    return _open is not None
+
+
+def check_device(what: str) -> None:
+    """Raise an error if kernels cannot be watched here.
+
+    Raises:
+        RuntimeError: there is no simulated device; the message says what to do.
+    """
+    if not getattr(_C, "_cuda_is_simulated", False):
+        raise RuntimeError(
+            f"{what}: needs the simulated device, which this build does not have. Hint: the Debug build has it; on a "
+            "GPU, run the program under NVIDIA's compute-sanitizer, which finds such faults there."
+        )
+    if not torch.cuda.is_available():
+        raise RuntimeError(f"{what}: needs the simulated device. Hint: REFTORCH_CUDA_SIM=1 before Python starts.")
+
+
+def check_array(name: str, tensor: Any) -> None:
     if not isinstance(tensor, torch.Tensor) or not tensor.is_cuda or not tensor.is_contiguous():
         raise ValueError(f"watch_kernels: expected a contiguous CUDA tensor for '{name}'")
+
+
+def name_array(name: str, tensor: Any) -> None:
+    """Give the memory of a contiguous CUDA tensor a name, and its elements their indices, in the watcher's report."""
     if tensor.numel() > 0:
         _C._cuda_watch_name(tensor.data_ptr(), name, tensor.element_size(), list(tensor.shape))
 

@@ -17,6 +17,8 @@ from reftorch.debug.common.native import NeedsDebugBuild, StaleLibrary, native
 from reftorch.debug.core import gdb_session as session
 from reftorch.debug.core.find_gdb import GdbNotFound
 from reftorch.debug.core.gdb_report import GdbReport
+from reftorch.debug.kernels import watch
+from reftorch.debug.kernels.instrument import instrument_flags
 
 FILE = "cell.cu"  # the name of a cell's text in messages and for breakpoints
 
@@ -25,22 +27,25 @@ class NoKernel(ValueError):
     """The cell has no kernel that Python can call."""
 
 
-def compile_cell(cell: str, extra_flags: list[str]) -> dict[str, Any]:
+def compile_cell(cell: str, extra_flags: list[str], is_watched: bool = False) -> dict[str, Any]:
     """Compile the kernels of a cell and return them by their names.
 
     Args:
         cell: the text below the line of the magic, which counts as line 1, as in the notebook.
         extra_flags: definitions and folders for the compiler.
+        is_watched: whether the kernels show at each launch what the watcher of kernels has found.
 
     Raises:
         NoKernel: the cell has no kernel, or only templates.
-        RuntimeError: the text does not compile.
+        RuntimeError: the text does not compile, or kernels cannot be watched here.
         AssertionError: there is no CUDA device.
     """
     import reftorch
     from reftorch.cuda import _kernel_compiler, _kernel_source
     from reftorch.cuda._kernels import _CudaKernel
 
+    if is_watched:
+        watch.check_device("%%cuda --watch")
     reftorch.cuda.init()
     declared = _kernel_source.kernels_of(cell)
     names = [each.name for each in declared if not each.is_template]
@@ -50,8 +55,11 @@ def compile_cell(cell: str, extra_flags: list[str]) -> dict[str, Any]:
             f"The cell has no kernel that Python can call.{templates} Hint: a kernel is a function that begins with "
             "`__global__ void`, and is no template."
         )
-    compiled = _kernel_compiler.CompiledKernels(f"// %%cuda\n{cell}", names, FILE, extra_flags)
-    return {name: _CudaKernel(name, compiled) for name in names}
+    instrumentation = instrument_flags() if is_watched else None
+    text = f"// %%cuda\n{cell}"
+    compiled = _kernel_compiler.CompiledKernels(text, names, FILE, extra_flags, instrumentation=instrumentation)
+    kernels = {name: _CudaKernel(name, compiled) for name in names}
+    return {name: WatchedKernel(kernel) for name, kernel in kernels.items()} if is_watched else kernels
 
 
 def reset_failed_devices() -> str:
@@ -104,3 +112,28 @@ class StoppingKernel:
             places = ", ".join(self.job.breaks)
             events.append({"kind": "note", "text": f"The kernel ended without a thread that reached {places}."})
         display(GdbReport(events))
+
+
+class WatchedKernel:
+    """A kernel whose launches are watched. Each waits for its end, and shows what the watcher has found.
+
+    Attributes:
+        seen: the whole report of the latest launch, with the cost of each line and pictures; None before the first.
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+        self.seen: watch.watch_kernels | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.kernel!r}, watched"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Launch the kernel. Inside of a block of ``watch_kernels``, the block has the report."""
+        if watch.is_open():
+            self.kernel(*args, **kwargs)
+            return
+        with watch.watch_kernels(library=False) as seen:
+            self.kernel(*args, **kwargs)
+        self.seen = seen
+        print(f"{self.kernel.func}, watched: {seen.findings}")

@@ -230,6 +230,9 @@ class DebugMagics(Magics):
         -c         gdb commands at each stop, `;` between them: -c "print i; cuda threads"
         -n         how many stops (1)
         -w         lines of source around the stop (2)
+        --watch    watch each launch: it waits for the kernel's end, and shows races, addresses outside of an array,
+                   reads of unwritten memory and incomplete barriers, with line, thread and address, or that there are
+                   none. Then `add.seen` is the whole report, with what each line costs. Only on a simulated device
         -D, -I     a definition and a folder for the compiler, as in -DTILE=32
         """
         parser = Parser(prog="%%cuda", add_help=False)
@@ -237,13 +240,16 @@ class DebugMagics(Magics):
         parser.add_argument("-c", dest="commands", action="append", default=[])
         parser.add_argument("-n", dest="stops", type=count, default=1)
         parser.add_argument("-w", dest="context", type=int, default=2)
+        parser.add_argument("--watch", action="store_true")
         parser.add_argument("-D", dest="definitions", action="append", default=[])
         parser.add_argument("-I", dest="folders", action="append", default=[])
         asked = self._parse(parser, line, positional=False)
+        if asked.watch and asked.breaks:
+            parser.error("--watch and --gdb exclude each other")
         flags = [*(f"-D{each}" for each in asked.definitions), *(f"-I{each}" for each in asked.folders)]
         try:
             said = cuda_cell.reset_failed_devices()
-            kernels = cuda_cell.compile_cell(cell, flags)
+            kernels = cuda_cell.compile_cell(cell, flags, asked.watch)
         except (cuda_cell.NoKernel, RuntimeError, AssertionError) as error:
             raise ToolFailed(str(error)) from None
         if said:

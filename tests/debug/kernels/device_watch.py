@@ -220,6 +220,52 @@ def test_pictures_of_arrays_and_lanes(launch: Launch) -> None:
         seen.draw_banks(1, "store")
 
 
+OWN = """
+__global__ void add(const float* a, const float* b, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= n) out[i] = a[i] + b[i];
+}
+"""
+
+
+@pytest.mark.parametrize("where", ["before", "inside"])
+def test_a_kernel_of_ones_own_is_watched_wherever_it_was_compiled(where: str) -> None:
+    kernel = torch.cuda._compile_kernel(OWN, "add") if where == "before" else None
+    named = ones(60)
+    with watch_kernels(library=False, named=named) as seen:
+        kernel = kernel or torch.cuda._compile_kernel(OWN, "add")
+        a, b, out = ones(64), ones(64), torch.empty(60, device="cuda")
+        kernel(2, 32, (a, b, out, 59))
+        torch.cuda.synchronize()
+        assert torch.equal(out.cpu(), torch.full((60,), 2.0)) and not _C._cuda_watch_problem_count()
+        kernel(2, 32, (a, b, out, 60))
+        kernel(2, 32, (a, b, named, 59))
+    problem = only_problem(seen)
+    assert (problem.what, problem.kernel, problem.line.short) == ("out of bounds", "add", "add.cu:4")
+    assert problem.place == "right after the end of out, which has 240 bytes"
+    assert problem.thread == "thread (28,0,0) of block (1,0,0)"
+    assert seen.findings == str(problem) and "here   add.cu:4  if (i <= n) out[i] = a[i] + b[i];" in seen.findings
+    assert {array["name"] for array in seen.arrays} == {"a", "b", "out", "named"}
+    kernel(2, 32, (a, b, named, 59))  # outside of a block, too
+    assert named[0].item() == 2
+
+
+def test_findings_say_that_there_are_none() -> None:
+    with watch_kernels(library=False) as seen:
+        ones(3)
+    assert seen.findings == "no kernel was watched"
+    with watch_kernels(library=False) as seen:
+        torch.cuda._compile_kernel(OWN, "add")(2, 32, (ones(64), ones(64), ones(64), 63))
+    assert seen.findings.startswith("nothing found: no race, nothing outside of an array")
+
+
+def test_a_block_that_cannot_begin_leaves_nobody_watching() -> None:
+    with pytest.raises(ValueError, match="expected a contiguous CUDA tensor for 'x'"), watch_kernels(x=torch.ones(3)):
+        pass
+    with watch_kernels(library=False):
+        pass
+
+
 def test_one_block_at_a_time() -> None:
     with watch_kernels(), pytest.raises(RuntimeError, match="cannot be nested"), watch_kernels():
         pass

@@ -24,3 +24,9 @@ def test_without_a_device() -> None:
     assert not reftorch.cuda.is_available()
     with pytest.raises(RuntimeError, match="REFTORCH_CUDA_SIM=1 before Python starts"), watch_kernels():
         pass
+
+
+def test_a_build_for_gpus_names_the_tool_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reftorch._C, "_cuda_is_simulated", False)
+    with pytest.raises(RuntimeError, match="on a GPU, run the program under NVIDIA's compute-san"), watch_kernels():
+        pass

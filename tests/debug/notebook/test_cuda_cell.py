@@ -29,6 +29,14 @@ __global__ void forever(volatile float* x) { while (x[0] == x[0]) {} }
 __global__ void check(const float* x) { assert(x[threadIdx.x] < 3); }
 __global__ void hello() { printf("hello from thread %d\\n", threadIdx.x); }
 """
+WATCHED = """
+__global__ void turn(float* x) {
+  __shared__ float s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  x[threadIdx.x] = s[63 - threadIdx.x];
+}
+__global__ void twice(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }
+"""
 LINE = 2 + KERNELS.split("\n").index("  if (i < n) out[i] = a[i] + b[i];")  # %%cuda is line 1
 NAMES = [
     "<CUDA kernel add(a, b, out, n)>", "<CUDA kernel forever(x)>", "<CUDA kernel check(x)>", "<CUDA kernel hello()>",
@@ -82,6 +90,33 @@ def test_a_stop_in_a_chosen_thread(notebook: Notebook) -> None:
     assert "(gdb) print threadIdx.x\n$1 = 3\n(gdb) print i\n$2 = 35" in cell.text
     again = notebook.run("add(grid=2, block=32, args=[a, b, out, 64])\ntorch.equal(out, a + b)")
     assert again.text == "True"
+
+
+def test_each_launch_of_a_watched_cell_shows_what_was_found(notebook: Notebook) -> None:
+    cell = notebook.run(f"%%cuda --watch\n{WATCHED}")
+    assert (cell.error, cell.stdout) == ("", "<CUDA kernel turn(x)>, watched\n<CUDA kernel twice(x, n)>, watched\n")
+    found = notebook.run("x = torch.ones(64, device='cuda')\nturn(block=64, args=[x])").stdout
+    assert found.startswith("turn, watched: a race: a write and a read, 32 times in turn\n")
+    assert "of __shared__ s, which has 256 bytes, thread (32,0,0) of block (0,0,0) after thread (31,0,0)" in found
+    assert "  here   cell.cu:6  x[threadIdx.x] = s[63 - threadIdx.x];\n" in found
+    assert "  before cell.cu:5  s[threadIdx.x] = x[threadIdx.x];\n" in found
+    cell = notebook.run("twice(block=32, args=[x, 8])\nx.tolist()[:9], twice.seen.sites[0].kernel")
+    assert cell.stdout.startswith("twice, watched: nothing found: no race, nothing outside of an array, no read of")
+    assert cell.text.endswith(", 'twice')")
+    found = notebook.run("twice(block=32, args=[torch.ones(20, device='cuda'), 21])").stdout
+    assert "out of bounds" in found and "right after the end of x, which has 80 bytes" in found
+    inside = "with torch.debug.watch_kernels(library=False) as seen:\n    twice(block=32, args=[x, 8])\nseen.launches"
+    assert (cell := notebook.run(inside)).stdout == "" and "'kernel': 'twice'" in cell.text
+    assert "exclude each other" in notebook.run("%%cuda --watch --gdb cell.cu:3\n__global__ void k() {}").stdout
+
+
+def test_a_cell_is_watched_on_simulated_devices_only(notebook: Notebook) -> None:
+    patch = "from unittest import mock\npatch = mock.patch.object(torch._C, '_cuda_is_simulated', False)\npatch.start()"
+    notebook.run(patch)
+    cell = notebook.run("%%cuda --watch\n__global__ void k() {}")
+    notebook.run("patch.stop()")
+    assert cell.error.startswith("%%cuda --watch: needs the simulated device")
+    assert "on a GPU, run the program under NVIDIA's compute-sanitizer" in cell.error and "Traceback" not in cell.error
 
 
 def test_interrupt_ends_a_kernel(notebook: Notebook) -> None:
