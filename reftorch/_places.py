@@ -48,6 +48,7 @@ MOVED = {
     ("torch._C._profiler", "ProfilerActivity"): ("reftorch.profiler.profiler", "ProfilerActivity"),
     ("torch._C._distributed_c10d", "BuiltinCommHookType"): ("reftorch.distributed._reducer", "BuiltinCommHookType"),
     ("torch._C._distributed_c10d", "GradBucket"): ("reftorch.distributed._reducer", "GradBucket"),
+    ("torch._C._distributed_c10d", "Logger"): ("reftorch.distributed._logger", "Logger"),
     ("torch._C._distributed_c10d", "Reducer"): ("reftorch.distributed._reducer", "Reducer"),
 }
 _BACK = {here: there for there, here in MOVED.items()}

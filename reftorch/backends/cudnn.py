@@ -1,8 +1,12 @@
 """Switches of cuDNN; they have no effect, but programs set them.
 
 Mirrors: torch/backends/cudnn/__init__.py
-Leaves out: ``flags``, and the library itself.
+Leaves out: the library itself.
 """
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 enabled = True
 deterministic = False
@@ -31,3 +35,57 @@ def version() -> None:
     Mirrors torch/backends/cudnn/__init__.py, ``version``.
     """
     return None
+
+
+def set_flags(
+    _enabled: bool | None = None,
+    _benchmark: bool | None = None,
+    _benchmark_limit: int | None = None,
+    _deterministic: bool | None = None,
+    _allow_tf32: bool | None = None,
+    _fp32_precision: str | None = "none",
+    _depthwise_kernel: str | None = None,
+) -> tuple[Any, ...]:
+    """Set the switches that are not None; the limit of benchmarks and the last two do not exist here.
+
+    Returns:
+        The former values, in the order of the arguments.
+
+    Mirrors torch/backends/cudnn/__init__.py, ``set_flags``.
+    """
+    global enabled, benchmark, deterministic, allow_tf32
+    former = (enabled, benchmark, None, deterministic, allow_tf32, "none", "auto")
+    enabled = enabled if _enabled is None else _enabled
+    benchmark = benchmark if _benchmark is None else _benchmark
+    deterministic = deterministic if _deterministic is None else _deterministic
+    allow_tf32 = allow_tf32 if _allow_tf32 is None else _allow_tf32
+    return former
+
+
+@contextmanager
+def flags(
+    enabled: bool = False,
+    benchmark: bool = False,
+    benchmark_limit: int = 10,
+    deterministic: bool = False,
+    allow_tf32: bool = True,
+    fp32_precision: str = "none",
+    depthwise_kernel: str = "auto",
+) -> Iterator[None]:
+    """Return a context with these switches; its end restores the former ones. See :func:`set_flags`.
+
+    Example:
+        >>> import reftorch as torch
+        >>> with torch.backends.cudnn.flags(deterministic=True):
+        ...     torch.backends.cudnn.deterministic, torch.backends.cudnn.enabled
+        (True, False)
+        >>> torch.backends.cudnn.deterministic, torch.backends.cudnn.enabled
+        (False, True)
+
+    Mirrors torch/backends/cudnn/__init__.py, ``flags``.
+    """
+    former = set_flags(enabled, benchmark, benchmark_limit, deterministic, allow_tf32, fp32_precision, depthwise_kernel)
+    try:
+        yield
+    finally:
+        set_flags(*former)

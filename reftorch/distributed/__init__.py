@@ -34,6 +34,7 @@ from reftorch._C._distributed_c10d import (
 )
 from reftorch.distributed import distributed_c10d
 from reftorch.distributed._breakpoint import breakpoint
+from reftorch.distributed._logger import Logger
 from reftorch.distributed._reducer import _DEFAULT_FIRST_BUCKET_BYTES as _DEFAULT_FIRST_BUCKET_BYTES
 from reftorch.distributed._reducer import BuiltinCommHookType, GradBucket, Reducer
 from reftorch.distributed._reducer import _broadcast_coalesced as _broadcast_coalesced
@@ -41,6 +42,7 @@ from reftorch.distributed._reducer import _compute_bucket_assignment_by_size as 
 from reftorch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from reftorch.distributed.distributed_c10d import *  # noqa: F403
 from reftorch.distributed.distributed_c10d import _all_gather_base, _reduce_scatter_base
+from reftorch.distributed.distributed_c10d import _rank_not_in_group as _rank_not_in_group
 from reftorch.distributed.rendezvous import register_rendezvous_handler, rendezvous
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "FileStore",
     "GradBucket",
     "HashStore",
+    "Logger",
     "QueueEmptyError",
     "Reducer",
     "TCPStore",
@@ -71,7 +74,7 @@ __all__ = [
 ]
 
 __getattr__ = _api.getattr_of(
-    __name__, ("algorithms", "argparse_util", "constants", "elastic", "launch", "nn", "optim", "run")
+    __name__, ("algorithms", "argparse_util", "constants", "elastic", "launch", "nn", "optim", "run", "utils")
 )
 
 _places.adopt(__name__, ["breakpoint"], globals())

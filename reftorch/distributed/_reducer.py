@@ -1,7 +1,7 @@
 """Averages gradients over the ranks of a group, bucket by bucket, while backward still runs.
 
 Mirrors: torch/csrc/distributed/c10d/reducer.cpp, torch/csrc/distributed/c10d/comm.cpp
-Leaves out: sparse gradients, mixed precision, run-time statistics, optimizers that step inside backward.
+Leaves out: sparse gradients, mixed precision, optimizers that step inside backward; statistics are in ``_logger.py``.
 
 PyTorch's reducer is C++. This one is Python: a debugger that steps into ``backward()`` arrives here from the engine.
 The file is more than 500 lines long, because it mirrors one file of PyTorch.
@@ -21,24 +21,27 @@ never arrives, and all ranks would wait. Trick, with ``find_unused_parameters``:
 from the outputs. A parameter whose AccumulateGrad node is not reached counts as ready at once. Another rank may have
 used the parameter, so the bucket is reduced all the same; a second, small all-reduce counts the ranks that used each
 parameter. The gradient of a parameter that no rank used is left alone: None stays None, and the optimizer skips the
-parameter. Limits: the walk costs time in each pass, and an output that is not part of the loss must be found in the
-return value.
+parameter. With ``skip_all_reduce_unused_params`` a bucket of nothing but unused parameters is not reduced at all; all
+ranks must then have the same unused parameters, in each pass. Limits: the walk costs time in each pass, and an output
+that is not part of the loss must be found in the return value.
 
 Note [Static graph]
 With ``static_graph`` the program promises that each pass is like the first one. The first pass only counts how often
 the hook of each parameter is called, and everything is reduced when backward has ended. Later passes know which
 parameters are unused, and after how many calls a gradient is complete, for example where checkpointing runs backward
-several times. No pass walks the graph.
+several times. No pass walks the graph. A pass is one backward: it may follow several forwards.
 """
 
 from __future__ import annotations
 
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, NoReturn
 
 from reftorch import _C, _VF
+from reftorch._C._distributed_c10d import DebugLevel, get_debug_level
 from reftorch._utils import _flatten_dense_tensors, _take_tensors, _unflatten_dense_tensors
 from reftorch._warnings import warn
 from reftorch.autograd import Variable
@@ -244,9 +247,12 @@ class Reducer:
         first_bucket_bytes_cap: bytes of the first bucket when buckets are built again.
         batched_grad_copy: whether the gradients of a bucket are copied at once, when the last of them has arrived.
         bucket_size_limits_for_rebuilding: bytes of each bucket, in place of the two caps.
+        skip_all_reduce_unused_params: whether buckets of unused parameters are not reduced. See Note [Unused
+            parameters].
 
     Raises:
-        RuntimeError: (inside ``backward()``) a gradient arrives twice in one pass.
+        RuntimeError: (inside ``backward()``) a gradient arrives twice in one pass, or, of a static graph, the gradient
+            of a parameter that the first pass did not use.
 
     Mirrors torch/csrc/distributed/c10d/reducer.cpp, ``Reducer``.
     """
@@ -263,6 +269,7 @@ class Reducer:
         first_bucket_bytes_cap: int,
         batched_grad_copy: bool = False,
         bucket_size_limits_for_rebuilding: Sequence[int] = (),
+        skip_all_reduce_unused_params: bool = False,
     ) -> None:
         self.params = list(params)
         self.names = param_to_name_mapping
@@ -270,22 +277,33 @@ class Reducer:
         self.find_unused_parameters = find_unused_parameters
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.batched_grad_copy = batched_grad_copy
+        self.bucket_bytes_cap = bucket_bytes_cap
         self.size_limits = list(bucket_size_limits_for_rebuilding) or [first_bucket_bytes_cap, bucket_bytes_cap]
         self.static_graph = False
         self.comm_hook: tuple[Any, Callable[[Any, GradBucket], Any]] | None = None
-        self.num_iterations = 0
+        self.skip_all_reduce_unused_params = skip_all_reduce_unused_params
+        self.num_iterations = 0  # forwards
+        self.num_bwd_calls = 0  # backwards that have ended
         self.rebuilt_indices: list[int] = []  # the parameters in the order in which their gradients arrived
         self.has_rebuilt_buckets = False
         self.expect_autograd_hooks = False  # between forward and the end of backward, except in no_sync()
         self.require_finalize = False  # a gradient has arrived, and not all buckets are reduced
         self.has_marked_unused_parameters = False
         self.unused_parameters: list[int] = []
+        self.ddp_graph_static = True  # whether all searches have found the same unused parameters
         self.ready: set[int] = set()
         self.next_bucket = 0
+        self.num_buckets_reduced = 0
         self.divide_factor: float | None = None
         self.forward_pass_work: tuple[Any, Any] | None = None
         self.used_work: tuple[Any, Any] | None = None  # the all-reduce of local_used_map, and its tensor
         self.local_used_map = [0] * len(self.params)  # 1: this rank has used the parameter since the last reduction
+        self.local_used_map_dev = _VF.zeros((len(self.params),), dtype=_C.int32, device=self.params[0].device)
+        self.post_backward_futures: list[Any] = []
+        self.times: dict[str, int] | None = None  # of a pass that the logger samples. See Note [Samples of run time]
+        self.grad_ready_order: list[int] = []  # of the pass that is sampled
+        self.runtime_logging_sample_rate = 100
+        self._logger: Callable[[], Any] = lambda: None
         self.hooks_triggered = [0] * len(self.params)
         self.hooks_left = [0] * len(self.params)
         self._initialize_buckets([list(indices) for indices in bucket_indices])
@@ -314,13 +332,30 @@ class Reducer:
         return self.find_unused_parameters and not self.static_graph
 
     def _is_static_first_pass(self) -> bool:
-        return self.static_graph and self.num_iterations == 1
+        return self.static_graph and self.num_bwd_calls == 0
+
+    def _fail(self, message: str) -> NoReturn:
+        """Raise an error that the logger remembers, too."""
+        logger = self._logger()
+        if logger is not None:
+            logger.set_error_and_log(message)
+        raise RuntimeError(message)
 
     # --- before backward
 
     def prepare_for_forward(self) -> None:
-        """Count the passes in which gradients are reduced."""
+        """Count the passes in which gradients are reduced, and begin to take times, if the pass is sampled."""
         self.num_iterations += 1
+        self.times = {"forward_compute_start": time.time_ns()} if self._should_collect_runtime_stats() else None
+
+    def _should_collect_runtime_stats(self) -> bool:
+        return self.num_iterations > 0 and (
+            self.num_iterations <= 10 or self.num_iterations % self.runtime_logging_sample_rate == 0
+        )
+
+    def _record(self, event: str) -> None:
+        if self.times is not None:
+            self.times[event] = time.time_ns()
 
     def _should_rebuild_buckets(self) -> bool:
         return not self.has_rebuilt_buckets and not self._searches_unused()
@@ -357,14 +392,19 @@ class Reducer:
         Raises:
             RuntimeError: the pass before has not reduced all gradients; the message names the missing parameters.
         """
+        self._record("backward_compute_start")
         self._ensure_prior_reduction_finished()
         self.expect_autograd_hooks = True
         self._reset_bucket_counting()
+        self.grad_ready_order = []
         if self._searches_unused():
-            self.unused_parameters = self._search_unused_parameters(outputs)
+            found = self._search_unused_parameters(outputs)
+            if self.num_bwd_calls > 0 and found != self.unused_parameters:
+                self.ddp_graph_static = False
+            self.unused_parameters = found
 
     def _reset_bucket_counting(self) -> None:
-        self.next_bucket = 0
+        self.next_bucket = self.num_buckets_reduced = 0
         self.ready = set()
         self.has_marked_unused_parameters = False
         for bucket in self.buckets:
@@ -401,26 +441,29 @@ class Reducer:
                 "static_graph set to True."
             )
         else:
-            message += (
-                "This error indicates that your module has parameters that were not used in producing loss. You can "
-            )
+            message += "This error indicates that your module has parameters that were not used in producing loss. "
             if self.find_unused_parameters:
                 message += (
-                    "fix this, since `find_unused_parameters=True` is enabled, by making sure all `forward` function "
-                    "outputs participate in calculating loss and are found in its return value (tuples, lists, dicts "
-                    "and dataclasses are searched)."
+                    "Since `find_unused_parameters=True` is enabled, make sure that all `forward` function outputs "
+                    "participate in calculating loss and are found in its return value (tuples, lists, dicts and "
+                    "dataclasses are searched)."
                 )
             else:
                 message += (
-                    "enable unused parameter detection by passing the keyword argument `find_unused_parameters=True` "
-                    "to `torch.nn.parallel.DistributedDataParallel`, and by making sure all `forward` function outputs "
-                    "participate in calculating loss."
+                    "You can enable unused parameter detection by passing the keyword argument "
+                    "`find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`, and by making sure "
+                    "all `forward` function outputs participate in calculating loss."
                 )
-        raise RuntimeError(
-            f"{message}\nParameters which did not receive grad for rank {rank}: "
-            f"{', '.join(self.names[i] for i in missing)}\nParameter indices which did not receive grad for rank "
-            f"{rank}: {' '.join(map(str, missing))}"
+        message += (
+            f"\nParameter indices which did not receive grad for rank {rank}: {' '.join(map(str, missing))}"
+            f"\nParameters which did not receive grad for rank {rank}: {', '.join(self.names[i] for i in missing)}"
         )
+        if get_debug_level() == DebugLevel.OFF:
+            message += (
+                "\nHint: in PyTorch, set the environment variable TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL to "
+                "see the names."
+            )
+        self._fail(message)
 
     # --- during backward: called by the engine, after it has added to .grad
 
@@ -437,11 +480,19 @@ class Reducer:
         if self._is_static_first_pass():
             self.hooks_triggered[index] += 1
             return
+        if self.times is not None:
+            self.grad_ready_order.append(index)
         if not self.has_marked_unused_parameters:
             self.has_marked_unused_parameters = True
             for unused in self.unused_parameters:
                 self._mark_variable_ready(unused)
         if self.static_graph:
+            if self.hooks_triggered[index] == 0:
+                self._fail(
+                    "Your training graph has changed in this iteration: the parameter "
+                    f"{self.names[index]} was unused in the first iteration, and has a gradient now. This is not "
+                    "compatible with static_graph set to True."
+                )
             self.hooks_left[index] -= 1
             if self.hooks_left[index] != 0:
                 return
@@ -462,8 +513,8 @@ class Reducer:
         if bucket.pending == 0:
             self._mark_bucket_ready()
 
-    def _raise_marked_twice(self, index: int) -> None:
-        raise RuntimeError(
+    def _raise_marked_twice(self, index: int) -> NoReturn:
+        self._fail(
             "Expected to mark a variable ready only once. This error is caused by one of the following reasons: 1) Use "
             "of a module parameter outside the `forward` function. Please make sure model parameters are not shared "
             "across multiple concurrent forward-backward passes, or try static_graph=True if the module graph does not "
@@ -511,17 +562,25 @@ class Reducer:
             if self.batched_grad_copy:
                 for place in range(len(bucket.parameters)):
                     self._copy_to_bucket(bucket, place)
-            self._all_reduce_bucket(self.next_bucket)
+            if self.next_bucket == 0:
+                self._record("backward_comm_start")
+            if not self._should_skip(bucket):
+                self._all_reduce_bucket(self.next_bucket)
+                self.num_buckets_reduced += 1
             self.next_bucket += 1
         if self.next_bucket == len(self.buckets) and not self._is_static_first_pass():
             self.used_work = self._all_reduce_local_used_map() if self._searches_unused() else None
             Variable._execution_engine.queue_callback(self.finalize_backward)
 
+    def _should_skip(self, bucket: _Bucket) -> bool:
+        return self.skip_all_reduce_unused_params and set(bucket.variable_indices) <= set(self.unused_parameters)
+
     def _grad_bucket(self, number: int, tensor: Any = None) -> GradBucket:
-        bucket = self.buckets[number]
-        flat = bucket.gradients if tensor is None else tensor
-        views = bucket.views if tensor is None else []
-        return GradBucket(number, len(self.buckets), flat, views, bucket.parameters)
+        bucket, views = self.buckets[number], self.buckets[number].views
+        if tensor is None:
+            return GradBucket(number, len(self.buckets), bucket.gradients, views, bucket.parameters)
+        views = [tensor.as_strided(v.shape, v.stride(), v.storage_offset()) for v in views]
+        return GradBucket(number, len(self.buckets), tensor, views, bucket.parameters)
 
     def _all_reduce_bucket(self, number: int) -> None:
         self.buckets[number].work = self._run_comm_hook(self._grad_bucket(number))
@@ -535,10 +594,12 @@ class Reducer:
         return hook(state, grad_bucket)
 
     def _get_local_used_map(self) -> Any:
-        return _C.tensor(self.local_used_map, dtype=_C.int32, device=self.params[0].device)
+        """Return how many ranks have used each parameter, after backward. See Note [Unused parameters]."""
+        return self.local_used_map_dev
 
     def _all_reduce_local_used_map(self) -> tuple[Any, Any]:
-        used = self._get_local_used_map()
+        used = _C.tensor(self.local_used_map, dtype=_C.int32, device=self.params[0].device)
+        self.local_used_map_dev = used
         return c10d.all_reduce(used, group=self.process_group, async_op=True), used
 
     # --- after backward: called by the engine at the end of the pass
@@ -555,10 +616,13 @@ class Reducer:
     @no_grad()
     def finalize_backward(self) -> None:
         """Wait for all buckets and write the averages to ``.grad``."""
+        self._record("backward_compute_end")
         self.expect_autograd_hooks = False
         self.require_finalize = False
         self._wait_for_used_map()
         for bucket in self.buckets:
+            if self._should_skip(bucket):
+                continue
             result = bucket.reduced()
             if not _share_memory(result, bucket.gradients):
                 bucket.gradients.copy_(result)
@@ -566,8 +630,13 @@ class Reducer:
                 self._copy_to_grad(index, parameter, view)
         if self._searches_unused():
             self.local_used_map = [0] * len(self.params)
+        for future in self.post_backward_futures:
+            future.wait()
+        self.post_backward_futures = []
         self.divide_factor = None
         self.forward_pass_work = None
+        self.num_bwd_calls += 1
+        self._record("backward_comm_end")
 
     def _wait_for_used_map(self) -> None:
         if self.used_work is not None:
@@ -584,7 +653,7 @@ class Reducer:
         elif not self.gradient_as_bucket_view:
             parameter.grad.copy_(view)
         elif not _share_memory(parameter.grad, view):
-            raise RuntimeError(
+            self._fail(
                 "Detected at least one parameter gradient is not the expected DDP bucket view with "
                 f"gradient_as_bucket_view=True: that of {self.names[index]}. This may happen if several all-reduce "
                 "hooks are registered on one parameter. Hint: a hook should change .grad in place."
@@ -595,17 +664,29 @@ class Reducer:
     def _register_comm_hook(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
         """Let ``hook(state, bucket)`` reduce the buckets. Mirrors reducer.cpp, ``register_comm_hook``."""
         if self.comm_hook is not None:
-            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
+            self._fail("register_comm_hook or register_builtin_comm_hook can only be called once.")
         self.comm_hook = (state, hook)
 
     def _set_static_graph(self) -> None:
         """Promise that all passes are alike. Mirrors reducer.cpp, ``set_static_graph``."""
         if self.num_iterations != 0:
-            raise RuntimeError(
+            self._fail(
                 "set_static_graph() should be called before training loop starts and after DistributedDataParallel is "
                 "constructed."
             )
         self.static_graph = True
+
+    def _install_post_backward_futures(self, futures: Sequence[Any]) -> None:
+        """Wait for these futures at the end of the next backward. Mirrors reducer.cpp, the method of this name."""
+        self.post_backward_futures += futures
+
+    def _ddp_graph_static(self) -> bool:
+        """Return whether all passes had the same unused parameters. Mirrors reducer.cpp, ``ddp_graph_static``."""
+        return self.ddp_graph_static
+
+    def _set_logger(self, logger: Any) -> None:
+        """Let a :class:`Logger` know of errors. It holds the reducer, so the reducer holds it weakly."""
+        self._logger = weakref.ref(logger)
 
     def _set_forward_pass_work_handle(self, work: Any, count: Any, use_static_world_size: bool) -> None:
         """Take the all-reduce that counts the ranks with input. Mirrors reducer.cpp, the method of the same name."""
@@ -613,7 +694,8 @@ class Reducer:
 
     def _get_zeros_like_grad_buckets(self) -> list[GradBucket]:
         """Return buckets of zeros, for a rank that has no input left. Mirrors reducer.cpp, the method of this name."""
-        return [self._grad_bucket(i, _VF.zeros_like(b.gradients)) for i, b in enumerate(self.buckets)]
+        needed = [(i, bucket) for i, bucket in enumerate(self.buckets) if not self._should_skip(bucket)]
+        return [self._grad_bucket(i, _VF.zeros_like(bucket.gradients)) for i, bucket in needed]
 
     def _check_reducer_finalized(self) -> None:
         """Raise an error unless the last backward has reduced all gradients. Mirrors reducer.cpp, the same name."""

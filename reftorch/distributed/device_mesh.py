@@ -23,7 +23,7 @@ class DeviceMesh:
     """Ranks in a line, or in rows and columns; see :func:`init_device_mesh`. All ranks of the job make the mesh.
 
     Args:
-        device_type: where the tensors of the mesh are: ``"cpu"``.
+        device_type: where the tensors of the mesh are: ``"cpu"`` or ``"cuda"``.
         mesh: the global ranks, as a tensor or nested lists: one dimension of it is one dimension of the mesh.
         mesh_dim_names: a name for each dimension.
         backend_override: only None.
@@ -217,7 +217,7 @@ def init_device_mesh(
     """Return a mesh of the ranks 0, 1, 2 and so on, row by row; make the default group if there is none.
 
     Args:
-        device_type: where the tensors of the mesh are: ``"cpu"``.
+        device_type: where the tensors of the mesh are: ``"cpu"`` or ``"cuda"``.
         mesh_shape: the number of ranks along each dimension.
         mesh_dim_names: a name for each dimension.
         backend_override: only None.

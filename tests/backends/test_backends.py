@@ -39,3 +39,19 @@ def test_switches_are_kept() -> None:
     finally:
         backends.cudnn.benchmark = False
         backends.cuda.matmul.allow_tf32 = False
+
+
+def test_a_context_restores_the_switches_of_cudnn() -> None:
+    def switches() -> list[bool]:
+        return [getattr(backends.cudnn, name) for name in ("enabled", "benchmark", "deterministic", "allow_tf32")]
+
+    before = switches()
+    try:
+        with backends.cudnn.flags(benchmark=True, deterministic=True, allow_tf32=False):
+            assert switches() == [False, True, True, False]
+            raise KeyError
+    except KeyError:
+        pass
+    assert switches() == before == [True, False, False, True]
+    assert backends.cudnn.set_flags(_benchmark=True)[:5] == (True, False, None, False, True)
+    assert backends.cudnn.set_flags(_benchmark=False)[1] is True and switches() == before

@@ -1,7 +1,7 @@
 """``DistributedDataParallel``: one model in several processes, with the average of all gradients.
 
 Mirrors: torch/nn/parallel/distributed.py
-Leaves out: device meshes, mixed precision, delayed all-reduces, remote references, logging of run-time statistics.
+Leaves out: mixed precision, delayed all-reduces, remote references, meshes whose other dimensions split tensors.
 
 The file is more than 500 lines long, because it mirrors one file of PyTorch.
 
@@ -25,11 +25,12 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum, auto
 from inspect import Parameter as Argument
 from inspect import signature
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from reftorch import _C, _VF
 from reftorch._C import is_grad_enabled
@@ -40,6 +41,7 @@ from reftorch.autograd.grad_mode import _unsafe_preserve_version_counter, no_gra
 from reftorch.autograd.profiler import record_function
 from reftorch.cuda._utils import _get_device_index
 from reftorch.distributed import distributed_c10d as c10d
+from reftorch.distributed._logger import Logger
 from reftorch.distributed._reducer import (
     _DEFAULT_FIRST_BUCKET_BYTES,
     BuiltinCommHookType,
@@ -51,7 +53,9 @@ from reftorch.distributed._reducer import (
 )
 from reftorch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from reftorch.distributed.algorithms.join import Join, Joinable, JoinHook
+from reftorch.distributed.utils import _sync_module_states
 from reftorch.futures import Future
+from reftorch.nn.modules.batchnorm import SyncBatchNorm
 from reftorch.nn.modules.module import Module
 from reftorch.nn.parallel.scatter_gather import gather, is_namedtuple, scatter_kwargs
 from reftorch.nn.parameter import UninitializedParameter
@@ -91,6 +95,22 @@ class _BucketCapacityConfig(NamedTuple):
         if static_graph or not find_unused_parameters:
             return [_NO_LIMIT]
         return [self.first_bucket_bytes_cap, self.bucket_bytes_cap]
+
+
+class _BufferCommHookLocation(Enum):
+    """When a function for buffers runs: before or after the module. Mirrors the class of PyTorch's file."""
+
+    PRE_FORWARD = auto()
+    POST_FORWARD = auto()
+
+
+@dataclass
+class _BufferCommHook:
+    """A function that makes the buffers of all ranks equal, in place of those of rank 0."""
+
+    buffer_comm_hook: Callable[[Any, dict[str, Tensor]], Any]
+    buffer_comm_hook_state: Any
+    buffer_comm_hook_location: _BufferCommHookLocation
 
 
 def _find_tensors(obj: Any) -> Iterator[Tensor]:
@@ -133,6 +153,8 @@ class _DDPSink(Function):
     def forward(ctx: Any, ddp_weakref: Any, *inputs: Any) -> Any:
         ctx.set_materialize_grads(False)
         ctx.ddp_weakref = ddp_weakref
+        if not ddp_weakref()._ddp_sink_clone:
+            return inputs
         return tuple(each.clone() if isinstance(each, Tensor) else each for each in inputs)
 
     @staticmethod
@@ -150,13 +172,14 @@ class _DDPJoinHook(JoinHook):
 
     def __init__(self, ddp: DistributedDataParallel, divide_by_initial_world_size: bool) -> None:
         self.ddp = ddp
+        ddp.logger._set_uneven_input_join()
         ddp._divide_by_initial_world_size = divide_by_initial_world_size
 
     def main_hook(self) -> None:
         ddp, reducer = self.ddp, self.ddp.reducer
         reducer._rebuild_buckets()
         if ddp.will_sync_module_buffers():
-            ddp._broadcast_buffers(ddp._find_common_rank(False))
+            ddp._sync_module_buffers(ddp._find_common_rank(False))
         ddp.require_forward_param_sync = ddp._some_rank_syncs(False)
         if not ddp.require_forward_param_sync:
             return
@@ -168,15 +191,15 @@ class _DDPJoinHook(JoinHook):
         reducer._push_all_rebuilt_params()
 
     def post_hook(self, is_last_joiner: bool) -> None:
-        self.ddp._broadcast_module(self.ddp._find_common_rank(is_last_joiner), self.ddp.forward_sync_buffers)
+        ddp = self.ddp
+        ddp._authoritative_rank = ddp._find_common_rank(is_last_joiner)
+        ddp._broadcast_module(ddp._authoritative_rank, ddp.forward_sync_buffers)
 
 
 _LEFT_OUT = {
     "delay_all_reduce_named_params": None,
     "param_to_hook_all_reduce": None,
     "mixed_precision": None,
-    "device_mesh": None,
-    "skip_all_reduce_unused_params": False,
 }
 
 
@@ -198,6 +221,7 @@ class DistributedDataParallel(Module, Joinable):
         init_sync: whether the constructor compares the shapes of parameters, and sends parameters and buffers of rank
             0.
         process_group: the ranks that train together; the default group if None.
+        device_mesh: the ranks that train together, as a mesh of one dimension, in place of ``process_group``.
         bucket_cap_mb: MiB of a bucket (25, with a first bucket of 1). See Note [Buckets].
         find_unused_parameters: whether each pass looks for parameters that the outputs do not depend on. See Note
             [Unused parameters].
@@ -207,16 +231,18 @@ class DistributedDataParallel(Module, Joinable):
         bucket_cap_mb_list: MiB of each bucket.
         batched_grad_copy: whether the gradients of a bucket are copied when the last one has arrived.
         forward_sync_buffers: whether each forward sends the buffers of rank 0 (True if None).
-        delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision, device_mesh,
-            skip_all_reduce_unused_params: only the defaults.
+        skip_all_reduce_unused_params: whether a bucket of nothing but unused parameters is not reduced. All ranks must
+            have the same unused parameters, in each pass.
+        delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision: only the defaults.
 
     Attributes:
         module: the module.
+        logger: what the module knows about its settings and passes, see :class:`reftorch.distributed.Logger`.
 
     Raises:
         RuntimeError: no parameter requires a gradient, a parameter is not initialized, the ranks have different
-            parameters, or (from a call) the last backward has not reduced all gradients: the message names the
-            parameters.
+            parameters, both a group and a mesh are given, the mesh has more than one dimension, or (from a call) the
+            last backward has not reduced all gradients: the message names the parameters.
         ValueError: the devices do not fit the module, or there is no process group.
         NotImplementedError: an argument that is left out here.
 
@@ -262,7 +288,7 @@ class DistributedDataParallel(Module, Joinable):
         for name, default in _LEFT_OUT.items():
             if given[name] != default:
                 raise NotImplementedError(f"DistributedDataParallel: {name} must be {default}")
-        self.process_group = c10d._get_default_group() if process_group is None else process_group
+        self._take_ranks(process_group, device_mesh)
         self.module = module
         self.dim = dim
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
@@ -283,8 +309,12 @@ class DistributedDataParallel(Module, Joinable):
                 "it.",
                 FutureWarning,
             )
+        self.skip_all_reduce_unused_params = skip_all_reduce_unused_params
         self._bucket_config = _BucketCapacityConfig.create(bucket_cap_mb, bucket_cap_mb_list)
         self.bucket_bytes_cap = self._bucket_config.bucket_bytes_cap
+        self.bucket_bytes_cap_list = list(self._bucket_config.per_bucket_bytes_caps)
+        self.buffer_hook: _BufferCommHook | None = None
+        self._ddp_sink_clone = True
         self._divide_by_initial_world_size = True
         self._comm_hooks: list[tuple[Callable[..., Any], Any]] = []
         self._assign_modules_buffers()
@@ -292,6 +322,16 @@ class DistributedDataParallel(Module, Joinable):
             _verify_params_across_processes(self.process_group, self._named_trained_parameters())
             self._broadcast_module(0, self._init_sync_buffers)
         self._ddp_init_helper(static_graph)
+
+    def _take_ranks(self, process_group: Any, device_mesh: Any) -> None:
+        if process_group is not None and device_mesh is not None:
+            raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
+        if device_mesh is not None:
+            if device_mesh.ndim != 1:
+                raise RuntimeError(f"Only 1D device mesh is supported, but got {device_mesh}.")
+            self.device_mesh = device_mesh
+            process_group = device_mesh.get_group(0)
+        self.process_group = c10d._get_default_group() if process_group is None else process_group
 
     def _check_parameters(self) -> None:
         if not any(p.requires_grad for p in self._module_parameters):
@@ -392,6 +432,16 @@ class DistributedDataParallel(Module, Joinable):
             self._bucket_config.first_bucket_bytes_cap,
             self.batched_grad_copy,
             self._bucket_config.per_bucket_bytes_caps,
+            self.skip_all_reduce_unused_params,
+        )
+        self.logger = Logger(self.reducer)
+        self.logger.set_construction_data_and_log(
+            type(self.module).__name__,
+            self.device_ids or [],
+            -1 if self.output_device is None else self.output_device,
+            self.forward_sync_buffers,
+            any(isinstance(each, SyncBatchNorm) for each in self.module.modules()),
+            static_graph,
         )
         self._static_graph_delay_allreduce_enqueued = False
         if static_graph:
@@ -403,7 +453,8 @@ class DistributedDataParallel(Module, Joinable):
                 "DDP Pickling/Unpickling are only supported when using DDP with the default process group. That is, "
                 "when you have called init_process_group and have not passed process_group argument to DDP constructor"
             )
-        return {name: value for name, value in self.__dict__.items() if name not in ("process_group", "reducer")}
+        left = ("process_group", "reducer", "logger")
+        return {name: value for name, value in self.__dict__.items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.process_group = c10d._get_default_group()
@@ -414,11 +465,14 @@ class DistributedDataParallel(Module, Joinable):
     # --- what travels
 
     def _broadcast_module(self, src: int, broadcast_buffers: bool) -> None:
-        """Send the parameters of a rank, and its buffers, to all ranks. Mirrors ``_sync_module_states``."""
-        tensors = [p.detach() for p in self._module_parameters]
-        if broadcast_buffers:
-            tensors += [b.detach() for b in self.modules_buffers]
-        _broadcast_coalesced(self.process_group, tensors, self.broadcast_bucket_size, src)
+        _sync_module_states(
+            self.module,
+            self.process_group,
+            self.broadcast_bucket_size,
+            src,
+            self.parameters_to_ignore,
+            broadcast_buffers,
+        )
 
     def will_sync_module_buffers(self) -> bool:
         """Return whether the next forward sends the buffers of rank 0.
@@ -432,11 +486,28 @@ class DistributedDataParallel(Module, Joinable):
         self._assign_modules_buffers()
         # A graph may have saved a buffer, for example in evaluation; new values of rank 0 do not make it stale.
         with no_grad(), _unsafe_preserve_version_counter(tuple(self.modules_buffers)):
-            self._broadcast_buffers(src)
+            self._sync_module_buffers(src)
 
-    def _broadcast_buffers(self, src: int) -> None:
-        buffers = [b.detach() for b in self.modules_buffers]
-        _broadcast_coalesced(self.process_group, buffers, self.broadcast_bucket_size, src)
+    def _syncs_buffers_at(self, location: _BufferCommHookLocation) -> bool:
+        hook = self.buffer_hook
+        here = _BufferCommHookLocation.PRE_FORWARD if hook is None else hook.buffer_comm_hook_location
+        return location == here and self.will_sync_module_buffers()
+
+    def _sync_module_buffers(self, authoritative_rank: int) -> None:
+        if self.buffer_hook is None:
+            self._default_broadcast_coalesced(authoritative_rank=authoritative_rank)
+            return
+        futures = self.buffer_hook.buffer_comm_hook(self.buffer_hook.buffer_comm_hook_state, self.named_module_buffers)
+        if futures is not None:
+            self.reducer._install_post_backward_futures(futures)
+
+    def _default_broadcast_coalesced(
+        self, bufs: Sequence[Tensor] | None = None, bucket_size: int | None = None, authoritative_rank: int = 0
+    ) -> None:
+        """Give all ranks the buffers of one; a function for buffers may call this. Mirrors PyTorch's method."""
+        buffers = [b.detach() for b in (self.modules_buffers if bufs is None else bufs)]
+        size = self.broadcast_bucket_size if bucket_size is None else bucket_size
+        _broadcast_coalesced(self.process_group, buffers, size, authoritative_rank)
 
     def _find_common_rank(self, condition: bool) -> int:
         """Return the highest rank for which the condition holds. It holds for one rank at least."""
@@ -469,6 +540,7 @@ class DistributedDataParallel(Module, Joinable):
 
     def _pre_forward(self, *inputs: Any, **kwargs: Any) -> tuple[Any, Any]:
         if is_grad_enabled() and self.require_backward_grad_sync:
+            self.logger.set_runtime_stats_and_log()
             self.reducer.prepare_for_forward()
         notice = Join.notify_join_context(self)
         if notice is not None:
@@ -476,7 +548,7 @@ class DistributedDataParallel(Module, Joinable):
             self.reducer._set_forward_pass_work_handle(work, count, self._divide_by_initial_world_size)
         if is_grad_enabled():
             self.reducer._rebuild_buckets()
-        if self.will_sync_module_buffers():
+        if self._syncs_buffers_at(_BufferCommHookLocation.PRE_FORWARD):
             self._sync_buffers()
         if self._join_config.enable:
             self._some_rank_syncs(self.require_backward_grad_sync)
@@ -485,6 +557,8 @@ class DistributedDataParallel(Module, Joinable):
         return inputs, kwargs
 
     def _post_forward(self, output: Any) -> Any:
+        if self._syncs_buffers_at(_BufferCommHookLocation.POST_FORWARD):
+            self._sync_buffers()
         searches = self.find_unused_parameters and not self.static_graph
         self.require_forward_param_sync = is_grad_enabled() and self.require_backward_grad_sync
         if self.require_forward_param_sync:
@@ -527,6 +601,43 @@ class DistributedDataParallel(Module, Joinable):
         return self
 
     # --- options
+
+    def _log_and_throw(self, err_type: type[Exception], err_msg: str) -> NoReturn:
+        self.logger.set_error_and_log(f"{err_type}: {err_msg}")
+        raise err_type(err_msg)
+
+    def _get_ddp_logging_data(self) -> dict[str, Any]:
+        """Return what the module knows about its settings and passes. See Note [Samples of run time]."""
+        return self.logger._get_ddp_logging_data()
+
+    def _set_ddp_runtime_logging_sample_rate(self, sample_rate: int) -> None:
+        """Take times in each pass whose number is a multiple of this one, after the first ten passes."""
+        if sample_rate < 1:
+            self._log_and_throw(ValueError, "DDP runtime logging sample rate should be equal or greater than 1")
+        self.reducer.runtime_logging_sample_rate = sample_rate
+
+    def _set_ddp_sink_clone(self, val: bool) -> None:
+        """Set whether the sink copies the outputs; without copies the program must not change them in place."""
+        self._ddp_sink_clone = val
+
+    def _register_buffer_comm_hook(
+        self,
+        state: Any,
+        hook: Callable[[Any, dict[str, Tensor]], Any],
+        comm_hook_location: _BufferCommHookLocation = _BufferCommHookLocation.POST_FORWARD,
+    ) -> None:
+        """Let a function make the buffers equal, in place of sending those of rank 0.
+
+        Args:
+            state: the first argument of the function.
+            hook: the function. ``hook(state, named_buffers)`` changes the buffers in place. It may return a list of
+                Futures: the next backward waits for them at its end.
+            comm_hook_location: whether the function runs before or after the module.
+
+        Mirrors torch/nn/parallel/distributed.py, ``DistributedDataParallel._register_buffer_comm_hook``.
+        """
+        assert callable(hook), f"hook must be callable, got {type(hook).__name__}"
+        self.buffer_hook = _BufferCommHook(hook, state, comm_hook_location)
 
     def join(
         self, divide_by_initial_world_size: bool = True, enable: bool = True, throw_on_early_termination: bool = False
@@ -580,20 +691,24 @@ class DistributedDataParallel(Module, Joinable):
         Mirrors torch/nn/parallel/distributed.py, ``DistributedDataParallel.register_comm_hook``.
         """
         if not callable(hook):
-            raise TypeError("Communication hook must be callable.")
+            self._log_and_throw(TypeError, "Communication hook must be callable.")
         shown = signature(hook)
         bucket = shown.parameters.get("bucket")
         if bucket is not None and not _is_annotated_as(bucket.annotation, GradBucket):
-            raise ValueError("Communication hook: bucket annotation should be dist.GradBucket.")
+            self._log_and_throw(ValueError, "Communication hook: bucket annotation should be dist.GradBucket.")
         if not _is_annotated_as(shown.return_annotation, Future, Future[Any], Future[Tensor]):
-            raise ValueError("Communication hook: return annotation should be torch.futures.Future[torch.Tensor].")
+            self._log_and_throw(
+                ValueError, "Communication hook: return annotation should be torch.futures.Future[torch.Tensor]."
+            )
         self.reducer._register_comm_hook(state, hook)
+        self.logger.set_comm_hook(getattr(hook, "__qualname__", type(hook).__qualname__))
         self._comm_hooks.append((hook, state))
 
     def _register_builtin_comm_hook(self, comm_hook_type: BuiltinCommHookType) -> None:
         """Let one of the two hooks that PyTorch has in C++ reduce the buckets. See :meth:`register_comm_hook`."""
         name = f"{comm_hook_type.name.lower()}_hook"
         self.reducer._register_comm_hook(self.process_group, getattr(default_hooks, name))
+        self.logger.set_comm_hook(str(comm_hook_type))
 
     def _set_static_graph(self) -> None:
         """Promise that all passes are alike; the argument ``static_graph`` calls this method."""
@@ -602,6 +717,7 @@ class DistributedDataParallel(Module, Joinable):
             return
         self.static_graph = True
         self.reducer._set_static_graph()
+        self.logger.set_static_graph()
         if self.find_unused_parameters:
             warn(
                 "You passed find_unused_parameters=true to DistributedDataParallel, `_set_static_graph` will detect "
@@ -624,3 +740,17 @@ class DistributedDataParallel(Module, Joinable):
         Mirrors torch/nn/parallel/distributed.py, the method of this name.
         """
         module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
+        named: list[tuple[str, Any]] = [*module.named_parameters(), *module.named_buffers()]
+        for name, tensor in named:
+            if name in params_and_buffers_to_ignore:
+                tensor._ddp_ignored = True
+
+    @staticmethod
+    def _get_data_parallel_params(module: Module, named_params: bool = False) -> Iterator[Any]:
+        """Yield the parameters of a module that DistributedDataParallel does not leave alone.
+
+        Mirrors torch/nn/parallel/distributed.py, the method of this name.
+        """
+        for name, param in module.named_parameters():
+            if not hasattr(param, "_ddp_ignored"):
+                yield (name, param) if named_params else param

@@ -28,10 +28,15 @@ from reftorch.distributed._reducer import GradBucket, _compute_bucket_assignment
 from reftorch.distributed.algorithms import ddp_comm_hooks
 from reftorch.distributed.algorithms.ddp_comm_hooks import DDPCommHookType, register_ddp_comm_hook
 from reftorch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook, bf16_compress_wrapper
-from reftorch.distributed.algorithms.ddp_comm_hooks.powerSGD_hook import PowerSGDState, powerSGD_hook
+from reftorch.distributed.algorithms.ddp_comm_hooks.powerSGD_hook import (
+    PowerSGDState,
+    batched_powerSGD_hook,
+    powerSGD_hook,
+)
 from reftorch.distributed.algorithms.join import Join, Joinable, JoinHook
 from reftorch.futures import Future
 from reftorch.nn.parallel import DistributedDataParallel
+from reftorch.nn.parallel.distributed import _BufferCommHookLocation
 from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
 from tests.nn.parallel import ddp_program
 
@@ -260,7 +265,67 @@ def test_unused_parameters_are_named() -> None:
         )
         assert "passing the keyword argument `find_unused_parameters=True`" in message
         assert f"did not receive grad for rank {rank}: unused.weight, unused.bias\n" in message
-        assert message.endswith(f"Parameter indices which did not receive grad for rank {rank}: 2 3")
+        assert f"Parameter indices which did not receive grad for rank {rank}: 2 3\n" in message
+        assert "set the environment variable TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL" in message
+
+
+@pytest.mark.filterwarnings("ignore:find_unused_parameters=True was specified")
+def test_with_the_search_the_message_does_not_ask_for_it() -> None:
+    @ranks(1)
+    def program() -> str:
+        net = Branch()
+        net.both = True
+        model = DistributedDataParallel(net, find_unused_parameters=True)
+        model(torch.ones(1, 2))
+        net.used(torch.ones(1, 2)).sum().backward()  # not what the pass returned
+        with pytest.raises(RuntimeError) as error:
+            model(torch.ones(1, 2))
+        return str(error.value)
+
+    assert "Since `find_unused_parameters=True` is enabled" in program()[0]
+    assert "passing the keyword argument" not in program()[0]
+
+
+@pytest.mark.filterwarnings("ignore:find_unused_parameters=True was specified")
+def test_the_ranks_that_used_a_parameter_are_counted() -> None:
+    @ranks(3)
+    def program() -> list[list[int]]:
+        net = Branch()
+        model = DistributedDataParallel(net, find_unused_parameters=True)
+        seen = [model.reducer._get_local_used_map().tolist()]
+        for both in (False, dist.get_rank() == 1, True):
+            net.both = both
+            output = model(torch.ones(1, 2))
+            sum(t.sum() for t in (output if both else [output])).backward()
+            counts = model.reducer._get_local_used_map()
+            assert counts.dtype == torch.int32
+            seen.append(counts.tolist())
+        return seen
+
+    assert program() == [[[0] * 4, [3, 3, 0, 0], [3, 3, 1, 1], [3] * 4]] * 3
+
+
+@pytest.mark.parametrize("options", [{"find_unused_parameters": True}, {"static_graph": True}])
+def test_buckets_of_unused_parameters_are_skipped(options: dict[str, Any]) -> None:
+    @ranks()
+    def program() -> list[Any]:
+        net = Branch()
+        nn.init.ones_(net.used.weight)
+        model = DistributedDataParallel(net, bucket_cap_mb=1e-6, skip_all_reduce_unused_params=True, **options)
+        calls = []
+
+        def hook(state: Any, bucket: GradBucket) -> Any:
+            calls.append([tuple(p.shape) for p in bucket.parameters()])
+            return allreduce_hook(state, bucket)
+
+        model.register_comm_hook(None, hook)
+        for _ in range(3):
+            calls.clear()
+            net.zero_grad()
+            model(torch.full((1, 2), 1.0 + 2 * dist.get_rank())).sum().backward()
+        return [len(calls), net.used.weight.grad.tolist(), net.unused.weight.grad]
+
+    assert program() == [[2, [[2.0, 2.0], [2.0, 2.0]], None]] * 2
 
 
 def test_an_output_that_is_hidden_from_the_search_is_named() -> None:
@@ -302,6 +367,36 @@ def test_a_graph_that_changes_is_not_static() -> None:
     assert all("unused.weight, unused.bias" in message for message in program())
 
 
+def test_a_static_graph_may_not_use_more_than_in_its_first_pass() -> None:
+    @ranks()
+    def program() -> str:
+        net = Branch()
+        model = DistributedDataParallel(net, static_graph=True)
+        model(torch.ones(1, 2)).sum().backward()
+        net.both = True
+        with pytest.raises(RuntimeError, match="Your training graph has changed in this iteration") as error:
+            sum(t.sum() for t in model(torch.ones(1, 2))).backward()
+        return str(error.value)
+
+    assert all("the parameter unused." in message for message in program())
+
+
+def test_two_forwards_of_a_static_graph_before_each_backward() -> None:
+    @ranks()
+    def program() -> list[float]:
+        net = nn.Linear(1, 1, bias=False)
+        model = DistributedDataParallel(net, static_graph=True)
+        seen = []
+        for _ in range(3):
+            net.zero_grad()
+            x = torch.full((1, 1), 1.0 + dist.get_rank())
+            (model(x) + model(3 * x)).sum().backward()
+            seen.append(net.weight.grad.item())
+        return seen
+
+    assert program() == [[6.0] * 3] * 2
+
+
 @pytest.mark.parametrize(
     ("other", "words"),
     [
@@ -337,11 +432,16 @@ def test_arguments_that_do_not_fit() -> None:
         mixed = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2, device="meta"))
         with pytest.raises(ValueError, match="must be on the same type of devices"):
             DistributedDataParallel(mixed)
-        with pytest.raises(NotImplementedError, match="device_mesh must be None"):
-            DistributedDataParallel(nn.Linear(2, 2), device_mesh=object())
+        with pytest.raises(NotImplementedError, match="mixed_precision must be None"):
+            DistributedDataParallel(nn.Linear(2, 2), mixed_precision=object())
+        line, square = dist.init_device_mesh("cpu", (1,)), dist.init_device_mesh("cpu", (1, 1))
+        with pytest.raises(RuntimeError, match="Cannot specify both process_group and device_mesh"):
+            DistributedDataParallel(nn.Linear(2, 2), process_group=dist.group.WORLD, device_mesh=line)
+        with pytest.raises(RuntimeError, match="Only 1D device mesh is supported, but got DeviceMesh"):
+            DistributedDataParallel(nn.Linear(2, 2), device_mesh=square)
         with pytest.warns(FutureWarning, match="`broadcast_buffers` is deprecated"):
             model = DistributedDataParallel(nn.Linear(2, 2), broadcast_buffers=False)
-        assert not model.forward_sync_buffers
+        assert not model.forward_sync_buffers and model.bucket_bytes_cap_list == []
         model.broadcast_buffers = True
         assert model.forward_sync_buffers
         with pytest.warns(FutureWarning, match="were specified"):
@@ -397,6 +497,8 @@ def test_ignored_parameters_stay_different() -> None:
         DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(net, ["1.weight"])
         model = DistributedDataParallel(net)
         model(torch.ones(1, 1)).sum().backward()
+        assert [name for name, _ in model._get_data_parallel_params(net, named_params=True)] == ["0.weight"]
+        assert [id(p) for p in model._get_data_parallel_params(net)] == [id(net[0].weight)]
         return net[0].weight.item(), net[1].weight.item(), net[1].weight.grad.item()
 
     assert program() == [(1.0, 1.0, 1.0), (1.0, 2.0, 1.0)]
@@ -472,6 +574,28 @@ def test_power_sgd_of_full_rank_is_exact() -> None:
     near(full, averages(allreduce_hook, passes=4))
 
 
+def test_batched_power_sgd_takes_a_bucket_as_one_square_matrix() -> None:
+    """Six numbers are a matrix of 3 x 3 with zeros at its end. PyTorch's own hook fails: it fell behind its helpers."""
+    states = []
+
+    def state() -> PowerSGDState:
+        states.append(PowerSGDState(None, 1, 2))
+        return states[-1]
+
+    passes = 12
+    low = averages(batched_powerSGD_hook, state, passes=passes)
+    exact = averages(allreduce_hook, passes=passes)
+    assert low[0] == low[1] and low[0][:2] == exact[0][:2]
+    rows = torch.tensor(low[0][3], dtype=torch.float64).reshape(2, 3)  # the third row of the square is cut off
+    assert torch.linalg.matrix_rank(rows).item() == 1
+    errors = sum(s.error_dict[0][:6] for s in states) / 2
+    sums = [torch.tensor(values, dtype=torch.float64).sum(0) for values in (low[0], exact[0])]
+    assert torch.allclose(sums[0] + errors, sums[1], atol=1e-9)
+    assert states[0].compression_stats() == (1, 6 * (passes - 2), 6 * (passes - 2))
+    full = averages(batched_powerSGD_hook, lambda: PowerSGDState(None, 2, 2), passes=4)  # this square has rank 2
+    near(full, averages(allreduce_hook, passes=4))
+
+
 def test_power_sgd_of_low_rank_loses_nothing_for_ever() -> None:
     """What a pass leaves out comes in the next ones: sums over passes differ by the last error only."""
     states = []
@@ -505,7 +629,7 @@ def test_the_list_of_hooks() -> None:
             found.append(net.weight.grad.item())
         return found
 
-    assert program() == [[2.0] * 5 + [1.0], [2.0] * 5 + [3.0]]
+    assert program() == [[2.0] * 7 + [1.0], [2.0] * 7 + [3.0]]
 
 
 def test_hooks_that_do_not_fit() -> None:
@@ -540,6 +664,98 @@ def test_hooks_that_do_not_fit() -> None:
             failing(torch.ones(1, 1)).sum().backward()
 
     program()
+
+
+# --- buffers and the sink ---
+
+
+class Counts(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lin = nn.Linear(1, 1, bias=False)
+        self.register_buffer("seen", torch.zeros(1))
+
+    def forward(self, x: Any) -> Any:
+        with torch.no_grad():
+            self.seen.add_(x.sum())
+        return self.lin(x)
+
+
+@pytest.mark.parametrize(
+    ("location", "returns_futures"),
+    [
+        (_BufferCommHookLocation.PRE_FORWARD, False),
+        (_BufferCommHookLocation.POST_FORWARD, False),
+        (_BufferCommHookLocation.POST_FORWARD, True),
+    ],
+)
+def test_a_function_may_make_the_buffers_equal(location: _BufferCommHookLocation, returns_futures: bool) -> None:
+    @ranks()
+    def program() -> list[float]:
+        model = DistributedDataParallel(Counts())
+
+        def add(state: Any, named: dict[str, Any]) -> Any:
+            assert state == "state" and list(named) == ["seen"]
+            futures = [dist.all_reduce(b, async_op=True).get_future() for b in named.values()]
+            if returns_futures:
+                return futures
+            for future in futures:
+                future.wait()
+
+        model._register_buffer_comm_hook("state", add, location)
+        seen = []
+        for _ in range(2):
+            model(torch.full((1, 1), 1.0 + dist.get_rank())).sum().backward()
+            seen.append(model.module.seen.item())
+        return seen
+
+    after = location is _BufferCommHookLocation.POST_FORWARD
+    assert program() == ([[3.0, 9.0]] * 2 if after else [[1.0, 4.0], [2.0, 5.0]])
+
+
+def test_a_function_may_send_the_buffers_of_rank_0() -> None:
+    @ranks()
+    def program() -> float:
+        model = DistributedDataParallel(Counts())
+        with pytest.raises(AssertionError, match="hook must be callable, got int"):
+            model._register_buffer_comm_hook(None, 1)  # type: ignore[arg-type]
+        model._register_buffer_comm_hook(None, lambda _, named: model._default_broadcast_coalesced([*named.values()]))
+        model(torch.full((1, 1), 1.0 + dist.get_rank())).sum().backward()
+        return model.module.seen.item()
+
+    assert program() == [1.0, 1.0]
+
+
+@pytest.mark.filterwarnings("ignore:find_unused_parameters=True was specified")
+def test_the_sink_need_not_copy() -> None:
+    @ranks()
+    def program() -> list[Any]:
+        net = nn.Linear(1, 1, bias=False)
+        outputs: list[Any] = []
+        net.register_forward_hook(lambda module, inputs, output: outputs.append(output))
+        model = DistributedDataParallel(net, find_unused_parameters=True)
+        seen = []
+        for copies in (True, False):
+            model._set_ddp_sink_clone(copies)
+            net.zero_grad()
+            y = model(torch.full((1, 1), 1.0 + 2 * dist.get_rank()))
+            y.sum().backward()
+            seen += [y.data_ptr() == outputs[-1].data_ptr(), net.weight.grad.item()]
+        return seen
+
+    assert program() == [[False, 2.0, True, 2.0]] * 2
+
+
+def test_a_mesh_of_one_dimension_names_the_ranks() -> None:
+    @ranks(4)
+    def program() -> tuple[bool, float]:
+        mesh = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("data", "copy"))["data"]
+        net = nn.Linear(1, 1, bias=False)
+        model = DistributedDataParallel(net, device_mesh=mesh)
+        model(torch.full((1, 1), float(dist.get_rank()))).sum().backward()
+        return model.device_mesh == mesh, net.weight.grad.item()
+
+    assert program() == [(True, 1.0), (True, 2.0)] * 2  # ranks 0 and 2, 1 and 3
 
 
 # --- uneven inputs ---
@@ -629,6 +845,27 @@ def test_no_sync_in_join() -> None:
 
     # The first steps of both ranks subtract 0.5 * 2, the second one of rank 1 is divided by 2.
     assert program() == [[[-0.5]], [[-0.5]]]
+
+
+def test_a_rank_without_input_has_zeros_for_each_gradient() -> None:
+    """PowerSGD multiplies each gradient of a bucket by itself: a rank that saw none would call other collectives."""
+
+    @ranks()
+    def program() -> tuple[list[float], Any]:
+        net = nn.Linear(4, 4, bias=False)
+        model = DistributedDataParallel(net)
+        state = PowerSGDState(None, 1, 1, use_error_feedback=False, warm_start=False)
+        model.register_comm_hook(state, powerSGD_hook)
+        with model.join():
+            for _ in range(2 * dist.get_rank()):
+                model(torch.ones(1, 4)).sum().backward()
+                with torch.no_grad():
+                    net.weight.sub_(net.weight.grad)
+                net.zero_grad()
+        return net.weight.reshape(-1).tolist(), model._authoritative_rank
+
+    one, two = program()
+    assert one == two and one[1] == 1
 
 
 def test_join_without_effect_and_its_errors() -> None:

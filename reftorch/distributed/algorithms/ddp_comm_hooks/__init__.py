@@ -1,7 +1,7 @@
 """Communication hooks of DistributedDataParallel, and their list.
 
 Mirrors: torch/distributed/algorithms/ddp_comm_hooks/__init__.py
-Leaves out: quantization, batched PowerSGD, optimizers as hooks.
+Leaves out: quantization, optimizers as hooks.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def _register(model: Any, state: Any, hook: Any) -> None:
     model.register_comm_hook(state, hook)
 
 
-def _register_powerSGD(model: Any, state: Any, matrix_approximation_rank: int) -> None:
+def _register_powerSGD(model: Any, state: Any, hook: Any, matrix_approximation_rank: int) -> None:
     settings = powerSGD.PowerSGDState(process_group=state, matrix_approximation_rank=matrix_approximation_rank)
-    model.register_comm_hook(settings, powerSGD.powerSGD_hook)
+    model.register_comm_hook(settings, hook)
 
 
 class DDPCommHookType(Enum):
@@ -34,8 +34,8 @@ class DDPCommHookType(Enum):
 
     Example:
         >>> from reftorch.distributed.algorithms.ddp_comm_hooks import DDPCommHookType
-        >>> [each.name for each in DDPCommHookType]
-        ['ALLREDUCE', 'FP16_COMPRESS', 'BF16_COMPRESS', 'POWER_SGD', 'POWER_SGD_RANK2', 'NOOP']
+        >>> [each.name for each in DDPCommHookType if "POWER" in each.name]
+        ['POWER_SGD', 'POWER_SGD_RANK2', 'BATCHED_POWER_SGD', 'BATCHED_POWER_SGD_RANK2']
 
     Mirrors torch/distributed/algorithms/ddp_comm_hooks/__init__.py, ``DDPCommHookType``.
     """
@@ -43,8 +43,12 @@ class DDPCommHookType(Enum):
     ALLREDUCE = partial(_register, hook=default.allreduce_hook)
     FP16_COMPRESS = partial(_register, hook=default.fp16_compress_hook)
     BF16_COMPRESS = partial(_register, hook=default.bf16_compress_hook)
-    POWER_SGD = partial(_register_powerSGD, matrix_approximation_rank=1)
-    POWER_SGD_RANK2 = partial(_register_powerSGD, matrix_approximation_rank=2)
+    POWER_SGD = partial(_register_powerSGD, hook=powerSGD.powerSGD_hook, matrix_approximation_rank=1)
+    POWER_SGD_RANK2 = partial(_register_powerSGD, hook=powerSGD.powerSGD_hook, matrix_approximation_rank=2)
+    BATCHED_POWER_SGD = partial(_register_powerSGD, hook=powerSGD.batched_powerSGD_hook, matrix_approximation_rank=1)
+    BATCHED_POWER_SGD_RANK2 = partial(
+        _register_powerSGD, hook=powerSGD.batched_powerSGD_hook, matrix_approximation_rank=2
+    )
     NOOP = partial(_register, hook=debugging.noop_hook)
 
 

@@ -1,7 +1,7 @@
 r"""PowerSGD: gradients travel as products of two thin matrices.
 
 Mirrors: torch/distributed/algorithms/ddp_comm_hooks/powerSGD_hook.py
-Leaves out: batches of tensors with one shape, statistics in the log, ``batched_powerSGD_hook``, overlap of collectives.
+Leaves out: batches of tensors with one shape, statistics in the log, overlap of collectives.
 
 Note [PowerSGD]
 Problem: the gradient :math:`M` of a layer has :math:`n \cdot m` numbers. Trick: :math:`M \approx P Q^\top` with
@@ -9,12 +9,15 @@ Problem: the gradient :math:`M` of a layer has :math:`n \cdot m` numbers. Trick:
 linear in :math:`M`, so averages over ranks may be taken on the thin matrices: :math:`P = M Q`, average and
 orthogonalize :math:`P`, then :math:`Q = M^\top P`, average :math:`Q`. The :math:`Q` of the last pass is a good start
 for the next one (warm start). What the product misses is added to the gradient of the next pass (error feedback), so
-nothing is lost for ever. Limits: the first passes decide much and are not compressed; tensors for which little is saved
-never are. Paper: T. Vogels, S. P. Karimireddy, M. Jaggi: PowerSGD, https://arxiv.org/abs/1905.13727
+nothing is lost for ever. :func:`batched_powerSGD_hook` takes a whole bucket as one square matrix: fewer products and
+messages, but the rows of this matrix have nothing in common, so it learns worse. Limits: the first passes decide much
+and are not compressed; tensors for which little is saved never are. Paper: T. Vogels, S. P. Karimireddy, M. Jaggi:
+PowerSGD, https://arxiv.org/abs/1905.13727
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from reftorch import _C, _VF
@@ -25,7 +28,7 @@ from reftorch.distributed._reducer import GradBucket
 from reftorch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from reftorch.futures import Future
 
-__all__ = ["PowerSGDState", "powerSGD_hook"]
+__all__ = ["PowerSGDState", "batched_powerSGD_hook", "powerSGD_hook"]
 
 
 def _orthogonalize(matrix: Any, epsilon: float = 0) -> None:
@@ -159,27 +162,67 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Any]:
     if plain:
         _average_together(plain, group)
     if matrices:
-        if state.warm_start and number in state.q_memory_dict:
-            qs = state.q_memory_dict[number]
-        else:
-            qs = _first_factors(state, matrices, ranks)
-        for q in qs:
-            _orthogonalize(q, state.orthogonalization_epsilon)
-        ps = [m @ q for m, q in zip(matrices, qs, strict=True)]
-        _average_together(ps, group)
-        for p in ps:
-            _orthogonalize(p, state.orthogonalization_epsilon)
-        qs = [m.t() @ p for m, p in zip(matrices, ps, strict=True)]
-        _average_together(qs, group)
-        for matrix, p, q in zip(matrices, ps, qs, strict=True):
-            matrix.copy_(p @ q.t())
-        state.q_memory_dict[number] = qs
+        _approximate(state, number, matrices, ranks)
     if original is not None:
         state.error_dict[number] = original.sub_(flat)
     state.maybe_increase_iter(bucket)
     future: Future[Any] = Future()
     future.set_result(flat)
     return future
+
+
+def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Any]:
+    """Average the gradients of a bucket as one square matrix, with zeros at its end. See Note [PowerSGD].
+
+    Args:
+        state: settings and memory.
+        bucket: the gradients.
+
+    Mirrors torch/distributed/algorithms/ddp_comm_hooks/powerSGD_hook.py, ``batched_powerSGD_hook``.
+    """
+    group, flat, number = state.process_group, bucket.buffer(), bucket.index()
+    if state.iter < state.start_powerSGD_iter:
+        state.maybe_increase_iter(bucket)
+        return default_hooks.allreduce_hook(group, bucket)
+    count = flat.numel()
+    side = math.ceil(math.sqrt(count))
+    square = _VF.cat([flat, flat.new_zeros(side * side - count)])
+    original = None
+    if state.use_error_feedback:
+        if number in state.error_dict:
+            square.add_(state.error_dict[number])
+        original = square.clone()
+    rank = min(side, state.matrix_approximation_rank)
+    state.total_numel_before_compression += count
+    state.total_numel_after_compression += 2 * side * rank
+    _approximate(state, number, [square.view(side, side)], [rank])
+    if original is not None:
+        state.error_dict[number] = original.sub_(square)
+    flat.copy_(square[:count])
+    state.maybe_increase_iter(bucket)
+    future: Future[Any] = Future()
+    future.set_result(flat)
+    return future
+
+
+def _approximate(state: PowerSGDState, number: int, matrices: list[Any], ranks: list[int]) -> None:
+    """Replace matrices by products of thin matrices that are averages over all ranks."""
+    group = state.process_group
+    if state.warm_start and number in state.q_memory_dict:
+        qs = state.q_memory_dict[number]
+    else:
+        qs = _first_factors(state, matrices, ranks)
+    for q in qs:
+        _orthogonalize(q, state.orthogonalization_epsilon)
+    ps = [m @ q for m, q in zip(matrices, qs, strict=True)]
+    _average_together(ps, group)
+    for p in ps:
+        _orthogonalize(p, state.orthogonalization_epsilon)
+    qs = [m.t() @ p for m, p in zip(matrices, ps, strict=True)]
+    _average_together(qs, group)
+    for matrix, p, q in zip(matrices, ps, qs, strict=True):
+        matrix.copy_(p @ q.t())
+    state.q_memory_dict[number] = qs
 
 
 def _average_together(tensors: list[Any], group: Any) -> None:
