@@ -6,6 +6,7 @@ Leaves out: C++, of which a wheel has no lines. A learner stops with pdb or VS C
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 
@@ -64,6 +65,8 @@ def write_for_torch(program: str, name: str) -> str:
 def stops_in_torch(program: str, path: str, name: str, line: str, expressions: Sequence[str]) -> list[dict[str, str]]:
     """Run a program in PyTorch, stop each time before a line of PyTorch's file runs, and evaluate expressions there.
 
+    A check asks the same each time that it runs. So equal questions of one process are asked of PyTorch once.
+
     Args:
         program: Python, with `import torch`.
         path: the file, from the root of PyTorch's repository.
@@ -85,10 +88,16 @@ def stops_in_torch(program: str, path: str, name: str, line: str, expressions: S
     text = file.read_text()
     number = only_line_with(path, text.splitlines(), line, *definition(path, text, name, None))
     asked = json.dumps([f"/{path}", number, list(expressions), program])
-    outcome = run_program(RUNNER.format(asked=asked), python=torch.python, timeout=TIMEOUT)
+    return json.loads(last_line_of(RUNNER.format(asked=asked), torch.python))
+
+
+@functools.cache
+def last_line_of(program: str, python: str) -> str:
+    """Run a program, and return the last line that it prints. An error is raised each time."""
+    outcome = run_program(program, python=python, timeout=TIMEOUT)
     if outcome.error:
         raise RuntimeError(outcome.error)
-    return json.loads(outcome.printed.splitlines()[-1])
+    return outcome.printed.splitlines()[-1]
 
 
 def no_torch() -> NoTorch:
