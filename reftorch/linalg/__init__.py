@@ -4,7 +4,8 @@ Mirrors: torch/linalg/__init__.py
 Leaves out: ``eig`` and ``eigvals`` raise an error, because there are no complex dtypes.
 
 The ops are written in C++ and reach Python as ``_C._linalg.linalg_*``; this package gives them PyTorch's names and
-their docstrings. LAPACK does the work, in float32 and float64.
+their docstrings. LAPACK does the work, in float32 and float64, and on the host: the matrices of a CUDA device are
+copied there, and the results are copied back.
 """
 
 from reftorch import _places as _places

@@ -301,7 +301,43 @@ def test_products_on_two_devices() -> None:
 
 def test_missing_kernel() -> None:
     with pytest.raises(NotImplementedError, match=r"Could not run 'aten::.*' with arguments from the 'CUDA' backend"):
-        torch.linalg.qr(torch.ones(2, 2, device="cuda"))
+        torch._scaled_dot_product_flash_attention_for_cpu(*[torch.ones(1, 1, 2, 2, device="cuda")] * 3)
+
+
+def message_of(function: Any, *args: torch.Tensor) -> str:
+    with pytest.raises((RuntimeError, torch.linalg.LinAlgError)) as error:
+        function(*args)
+    return f"{error.type.__name__}: {error.value}"
+
+
+@pytest.mark.parametrize("device", sorted({"cuda:0", str(LAST)}))
+def test_linear_algebra(device: str) -> None:
+    """What the op table does not see: errors, infos, results in the caller's memory, matrices without elements."""
+    linalg, batch = torch.linalg, torch.stack([torch.eye(3), torch.zeros(3, 3), -torch.eye(3)])
+    there = batch.to(device)
+    assert [linalg.inv_ex(there)[1].tolist(), linalg.cholesky_ex(there)[1].tolist()] == [[0, 1, 0], [0, 1, 1]]
+    pivots = torch.zeros(3, 3, dtype=torch.int32)
+    wrong: list[tuple[Any, ...]] = [
+        (linalg.inv,), (linalg.cholesky,), (linalg.lu_factor,), (linalg.svd,), (lambda x: linalg.solve(x, x),),
+        (linalg.ldl_factor,), (lambda x, p: linalg.lu_solve(x, p, x), pivots), (torch.lu_unpack, pivots),
+        (lambda x, p: linalg.ldl_solve(x, p, x), pivots), (lambda x: linalg.lu(x, pivot=False),),
+    ]  # fmt: skip
+    for function, *more in wrong:
+        x = batch * float("nan") if function == linalg.svd else batch
+        expected = message_of(function, x, *more)
+        assert message_of(function, x.to(device), *[y.to(device) for y in more]) == expected
+    Q, R = torch.empty(3, 3, 3, device=device), torch.empty(3, 3, 3, device=device)
+    address = Q.data_ptr()
+    assert linalg.qr(there + 1, out=(Q, R)).Q is Q and Q.data_ptr() == address
+    assert torch.allclose(Q @ R, there + 1, atol=1e-6) and Q.device == torch.device(device)
+    assert linalg.det(there[:, :0, :0]).tolist() == [1, 1, 1]
+    assert linalg.solve(there[:0], there[:0, :, :1]).shape == (0, 3, 1)
+    stream = torch.cuda.Stream(device)
+    stream.wait_stream(torch.cuda.current_stream(device))
+    with torch.cuda.stream(stream):  # the host's copy waits for the stream that is current
+        for _ in range(20):
+            there = there + torch.eye(3, device=device)
+        assert linalg.det(there).tolist() == pytest.approx([21**3, 20**3, 19**3])
 
 
 def test_long_slices_are_shared_by_a_block() -> None:

@@ -48,10 +48,6 @@ ON_THE_CPU = {
 }
 # Ops without a kernel for CUDA. A name leaves the list with its kernel.
 NO_KERNEL = {
-    # LAPACK computes these on the CPU, cuSOLVER on a GPU.
-    "_linalg_det", "_linalg_eigh", "_linalg_slogdet", "_linalg_solve_ex", "_linalg_svd", "geqrf", "linalg_cholesky_ex",
-    "linalg_inv_ex", "linalg_ldl_factor_ex", "linalg_lstsq", "linalg_lu", "linalg_lu_factor_ex", "linalg_qr",
-    "linalg_solve_triangular", "triangular_solve",
     # Kernels of the CPU by name: on CUDA, attention and LSTM are composites of other ops.
     "_scaled_dot_product_flash_attention_for_cpu", "mkldnn_rnn_layer",
 }  # fmt: skip

@@ -36,10 +36,10 @@ DEPENDS_ON_ELEMENTS = {
 # Rows whose calls leave meta themselves: they go to the CPU, or read the results with numpy.
 LEAVE_META = {
     "to.device": NotImplementedError,
-    "_linalg_svd": TypeError,
-    "svd": TypeError,
-    "linalg_eigh": TypeError,
-    "_linalg_eigh": TypeError,
+    "_linalg_svd": NotImplementedError,
+    "svd": NotImplementedError,
+    "linalg_eigh": NotImplementedError,
+    "_linalg_eigh": NotImplementedError,
     "linalg_eig": NotImplementedError,
 }
 # Factories that torch's default device does not reach, because they take no device in torch or not by that name.

@@ -47,7 +47,7 @@ def svd_without_signs(lib: Library, a: Any, *args: Any) -> Any:
 
 
 def unique(S: Any) -> bool:
-    values = S.detach().numpy()
+    values = S.detach().cpu().numpy()
     return apart(np.concatenate([values, np.zeros_like(values[..., :1])], axis=-1))
 
 
@@ -61,7 +61,7 @@ def old_svd_without_signs(lib: Library, a: Any, *args: Any) -> Any:
 
 def without_signs(values: Any, vectors: Any) -> Any:
     made = (vectors * values.unsqueeze(-2)) @ vectors.mT
-    return (values, vectors.abs(), made) if apart(values.detach().numpy()) else (values, made)
+    return (values, vectors.abs(), made) if apart(values.detach().cpu().numpy()) else (values, made)
 
 
 def eigh_without_signs(lib: Library, a: Any, *args: Any) -> Any:
