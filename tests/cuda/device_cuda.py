@@ -371,6 +371,23 @@ def test_long_reductions_are_shared_by_blocks() -> None:
     assert torch.ones(70001, dtype=torch.int8, device=LAST).sum().item() == 70001
 
 
+@pytest.mark.parametrize("n", [7, 8, 33, 257])
+@pytest.mark.parametrize("outputs", [1, 3, 33, 130])
+def test_each_layout_of_threads_reduces_each_element_once(n: int, outputs: int) -> None:
+    x = torch.randint(-9, 9, (2, n, outputs))
+    there = x.to(LAST)
+    for reduced in (
+        lambda t: t.sum(1),
+        lambda t: t.mT.contiguous().sum(2),
+        lambda t: t.mT.amax(2),
+        lambda t: t.mT.contiguous().amin((0, 2)),
+        lambda t: t.sum((0, 1)),
+        lambda t: t[:, ::2, ::3].sum(1),
+        lambda t: t.double().var(1),
+    ):
+        assert torch.allclose(reduced(there).cpu(), reduced(x), equal_nan=True)
+
+
 def test_cat_and_index() -> None:
     x = torch.arange(24.0).reshape(2, 3, 4)
     there = x.cuda()

@@ -296,3 +296,14 @@ def test_the_librarys_kernels_are_watched_and_have_no_faults() -> None:
         on_device.sum()
     assert [launch["instrumented"] for launch in seen.launches] == [False] and seen.sites == []
     assert seen.notes and "reduce_kernel" in seen.notes[0]
+
+
+@pytest.mark.parametrize(("shape", "dim"), [((64, 64), 1), ((64, 64), 0), ((8, 512), 1), ((512, 96), 0)])
+def test_neighbouring_threads_of_a_reduction_read_neighbouring_elements(shape: tuple[int, int], dim: int) -> None:
+    x = torch.randn(shape)
+    on_device = x.cuda()
+    with watch_kernels() as seen:
+        result = on_device.sum(dim)
+    assert seen.problems == [] and torch.allclose(result.cpu(), x.sum(dim), atol=1e-4)
+    loads = [(s.sectors, 4 * s.instructions) for s in seen.sites if (s.kind, s.space) == ("load", "global")]
+    assert loads and all(sectors == least for sectors, least in loads), str(seen)

@@ -1,11 +1,11 @@
 // Mirrors: aten/src/ATen/native/cuda/Reduce.cuh
 //
 // gpu_reduce_kernel<out_t, in_t>(iter, ops) reduces many elements to few, with the `ops` of native/SharedReduceOps.h.
-// One thread computes an output from few elements, or if the ops must take the elements in order (Ops::in_order).
-// Otherwise a block works on an output: each thread reduces every kThreads-th element, and then the partial results are
-// combined in shared memory, which halves the number of active threads in each step. If there are fewer outputs than
-// blocks that run at the same time, several blocks share an output: each block writes what it found to memory, and a
-// second kernel combines these. Left out: loads of several elements.
+// One thread computes an output from very few elements, or if the ops must take the elements in order (Ops::in_order).
+// Otherwise a group of threads of a block shares an output, and ThreadLayout says which threads these are: the partial
+// results are combined in shared memory, which halves the number of active threads in each step. If there are fewer
+// outputs than the threads that run at the same time could compute, several groups share an output: each group writes
+// what it found to memory, and a second kernel combines these. Left out: loads of several elements.
 #pragma once
 
 #include <ATen/native/SharedReduceOps.h>
@@ -18,8 +18,9 @@
 
 namespace reftorch::at::native {
 
-constexpr int64_t kFewElements = 256;              // up to this many elements, one thread computes an output
-constexpr int64_t kElementsOfPart = 16 * kThreads; // a block that shares an output reduces at least this many elements
+constexpr int64_t kVeryFewElements = 8;   // below this many elements, one thread computes an output
+constexpr int64_t kFewElements = 256;     // up to this many elements, an output is not worth a block of threads
+constexpr int64_t kElementsOfThread = 16; // a thread that shares an output with other groups reduces at least so many
 
 // The dimensions of a reduction, taken from the iterator: the kept dimensions (one output for each index) and the
 // reduced dimensions.
@@ -38,6 +39,11 @@ struct ReduceConfig {
     num_reduced = reduced.numel();
   }
 
+  // Whether the elements of one output are nearer to each other in memory than the elements of neighbouring outputs.
+  bool reduces_fastest_dim() const {
+    return kept.ndim == 0 || reduced.ndim == 0 || reduced.strides[0][0] < kept.strides[0][1];
+  }
+
   char* out;
   const char* in;
   int64_t num_outputs, num_reduced;
@@ -45,16 +51,59 @@ struct ReduceConfig {
   OffsetCalculator<1> reduced; // offsets in the input
 };
 
-// Combines the values of `group` neighbouring threads of a block. `group` is a power of two. The first thread of the
-// group gets the result.
+// Which threads of a block share an output: `group` of them, a power of two, each `apart` threads after the one before.
+// A warp reads its 32 elements with the fewest transactions if they are neighbours in memory, so neighbouring threads
+// take neighbouring elements: those of one output if the fastest dimension is reduced, and otherwise an element each of
+// neighbouring outputs. The second makes the block two-dimensional: `apart` outputs and `group` slices of the reduced
+// dimension.
+//
+//     a row of x is an output: x.sum(1)         a column of x is an output: x.sum(0)
+//     group 32, apart 1                         group 4, apart 32
+//     threads 0 to 31:  x[0, 0] to x[0, 31]     threads 0 to 31:  x[0, 0] to x[0, 31]
+//     threads 32 to 63: x[1, 0] to x[1, 31]     threads 32 to 63: x[1, 0] to x[1, 31]
+struct ThreadLayout {
+  ThreadLayout(bool reduces_fastest_dim, int64_t num_outputs, int64_t num_reduced) {
+    if (num_reduced < kVeryFewElements) {
+      return;
+    }
+    if (reduces_fastest_dim) {
+      group = power_of_two(num_reduced > kFewElements ? kThreads : 32, num_reduced);
+    } else { // as many outputs as are there, a warp of them if each has many elements
+      const int64_t outputs = power_of_two(num_reduced > kFewElements ? 32 : kThreads, 2 * num_outputs - 1);
+      group = power_of_two(kThreads / outputs, num_reduced);
+      apart = kThreads / group;
+    }
+  }
+  // The largest power of two that is at most n, but not more than `most`, a power of two.
+  static int power_of_two(int64_t most, int64_t n) {
+    while (most > n && most > 1) {
+      most /= 2;
+    }
+    return static_cast<int>(most);
+  }
+  C10_HOST_DEVICE int outputs() const { // of a block
+    return kThreads / group;
+  }
+  __device__ int output() const { // of the calling thread, counted in its block
+    return threadIdx.x / (group * apart) * apart + threadIdx.x % apart;
+  }
+  __device__ int rank() const { // of the calling thread in its group
+    return threadIdx.x / apart % group;
+  }
+
+  int group = 1, apart = 1;
+};
+
+// Combines the values of the `group` threads of a block that share an output (see ThreadLayout). `group` is a power of
+// two. The first thread of the group gets the result.
 template <typename T, typename Combine>
-__device__ T group_reduce(T value, int group, const Combine& combine) {
+__device__ T group_reduce(T value, int group, const Combine& combine, int apart = 1) {
   CUDA_DYNAMIC_SHARED(T, partial);
   partial[threadIdx.x] = value;
   for (int half = group / 2; half > 0; half /= 2) {
     __syncthreads();
-    if (static_cast<int>(threadIdx.x % group) < half) {
-      partial[threadIdx.x] = combine(partial[threadIdx.x], partial[threadIdx.x + half]);
+    if (static_cast<int>(threadIdx.x / apart % group) < half) {
+      partial[threadIdx.x] = combine(partial[threadIdx.x], partial[threadIdx.x + half * apart]);
     }
   }
   const T result = partial[threadIdx.x];
@@ -94,48 +143,76 @@ struct CombineWith {
   }
 };
 
-// `group` threads, 1 or kThreads, work on one part of one output. An output has one part, or the result of each part is
-// written to `partials` (outputs, parts).
-template <typename out_t, typename in_t, typename Ops>
-__global__ void reduce_kernel(ReduceConfig config, int group, int64_t parts, typename Ops::acc_t* partials, Ops ops) {
-  const int64_t step = int64_t(gridDim.x) * blockDim.x / group;
-  int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / group;
-  for (; item < config.num_outputs * parts; item += step) {
-    int64_t place[2], inner;
-    config.kept.get(item / parts, place);
-    auto acc = ops.identity();
-    for (int64_t i = item % parts * group + threadIdx.x % group; i < config.num_reduced; i += parts * group) {
-      config.reduced.get(i, &inner);
-      acc = ops.reduce(acc, c10::load<in_t>(config.in + place[1] + inner));
+// Each group of threads reduces one item after the other: take(item) is what the calling thread finds of it, and
+// give(item, result) stores the result. All threads of a block take as many turns, so that they meet at the barriers.
+template <typename Ops, typename Take, typename Give>
+__device__ void reduce_items(const ThreadLayout& layout, int64_t items, const Ops& ops, const Take& take,
+                             const Give& give) {
+  const int64_t step = int64_t(gridDim.x) * layout.outputs();
+  for (int64_t first = int64_t(blockIdx.x) * layout.outputs(); first < items; first += step) {
+    const int64_t item = first + layout.output();
+    auto acc = item < items ? take(item) : ops.identity();
+    if (layout.group > 1) {
+      acc = group_reduce(acc, layout.group, CombineWith<Ops>{ops}, layout.apart);
     }
-    if (group > 1) {
-      acc = group_reduce(acc, group, CombineWith<Ops>{ops});
-    }
-    if (threadIdx.x % group == 0) {
-      if (parts > 1) {
-        partials[item] = acc;
-      } else {
-        *reinterpret_cast<out_t*>(config.out + place[0]) = ops.project(acc);
-      }
+    if (item < items && layout.rank() == 0) {
+      give(item, acc);
     }
   }
 }
 
-// One block combines the parts of an output.
-template <typename out_t, typename Ops>
-__global__ void combine_parts_kernel(ReduceConfig config, int64_t parts, const typename Ops::acc_t* partials, Ops ops) {
-  for (int64_t output = blockIdx.x; output < config.num_outputs; output += gridDim.x) {
-    int64_t place[2];
-    config.kept.get(output, place);
+// A group of threads works on one part of one output. An output has one part, or the result of each part is written to
+// `partials` (parts, outputs).
+template <typename out_t, typename in_t, typename Ops>
+__global__ void reduce_kernel(ReduceConfig config, ThreadLayout layout, int64_t parts, typename Ops::acc_t* partials,
+                              Ops ops) {
+  const int64_t outputs = config.num_outputs;
+  const auto take = [&](int64_t item) {
+    int64_t place[2], inner;
+    config.kept.get(item % outputs, place);
     auto acc = ops.identity();
-    for (int64_t i = threadIdx.x; i < parts; i += kThreads) {
-      acc = ops.combine(acc, partials[output * parts + i]);
+    for (int64_t i = item / outputs * layout.group + layout.rank(); i < config.num_reduced; i += parts * layout.group) {
+      config.reduced.get(i, &inner);
+      acc = ops.reduce(acc, c10::load<in_t>(config.in + place[1] + inner));
     }
-    acc = group_reduce(acc, kThreads, CombineWith<Ops>{ops});
-    if (threadIdx.x == 0) {
+    return acc;
+  };
+  const auto give = [&](int64_t item, const typename Ops::acc_t& acc) {
+    if (parts > 1) {
+      partials[item] = acc;
+    } else {
+      int64_t place[2];
+      config.kept.get(item, place);
       *reinterpret_cast<out_t*>(config.out + place[0]) = ops.project(acc);
     }
-  }
+  };
+  reduce_items(layout, outputs * parts, ops, take, give);
+}
+
+// Combines the parts of each output.
+template <typename out_t, typename Ops>
+__global__ void combine_parts_kernel(ReduceConfig config, ThreadLayout layout, int64_t parts,
+                                     const typename Ops::acc_t* partials, Ops ops) {
+  const auto take = [&](int64_t output) {
+    auto acc = ops.identity();
+    for (int64_t part = layout.rank(); part < parts; part += layout.group) {
+      acc = ops.combine(acc, partials[part * config.num_outputs + output]);
+    }
+    return acc;
+  };
+  const auto give = [&](int64_t output, const typename Ops::acc_t& acc) {
+    int64_t place[2];
+    config.kept.get(output, place);
+    *reinterpret_cast<out_t*>(config.out + place[0]) = ops.project(acc);
+  };
+  reduce_items(layout, config.num_outputs, ops, take, give);
+}
+
+template <typename acc_t, typename... P, typename... A>
+void launch_reduction(const ThreadLayout& layout, int64_t items, void (*kernel)(P...), A&&... args) {
+  c10::cuda::launch(kernel, cuda::grid_size(items * layout.group, kThreads), kThreads,
+                    layout.group > 1 ? kThreads * sizeof(acc_t) : 0, c10::cuda::getCurrentCUDAStream(),
+                    std::forward<A>(args)...);
 }
 
 template <typename out_t, typename in_t, typename Ops>
@@ -143,26 +220,26 @@ void gpu_reduce_kernel(TensorIterator& iter, const Ops& ops) {
   using acc_t = typename Ops::acc_t;
   static_assert(std::is_trivially_copyable_v<acc_t>, "the kernels write results of parts to raw memory");
   const ReduceConfig config(iter);
-  const int group = config.num_reduced <= kFewElements || Ops::in_order ? 1 : kThreads;
+  const int64_t outputs = config.num_outputs;
+  const ThreadLayout layout(config.reduces_fastest_dim(), outputs, Ops::in_order ? 1 : config.num_reduced);
   const c10::cuda::CUDAGuard guard(iter.tensor(0).device().index());
-  const auto stream = c10::cuda::getCurrentCUDAStream();
-  const size_t shared_bytes = group > 1 ? kThreads * sizeof(acc_t) : 0;
   int64_t parts = 1;
-  if (group > 1) {
-    const int64_t blocks = cuda::grid_size(config.num_outputs * config.num_reduced, kThreads);
-    parts =
-        std::clamp<int64_t>(config.num_reduced / kElementsOfPart, 1, std::max<int64_t>(1, blocks / config.num_outputs));
+  if (layout.group > 1 && config.num_reduced > kFewElements) {
+    const int64_t groups = cuda::grid_size(outputs * config.num_reduced, kThreads) * int64_t(layout.outputs());
+    parts = std::clamp<int64_t>(config.num_reduced / (kElementsOfThread * layout.group), 1,
+                                std::max<int64_t>(1, groups / outputs));
   }
   c10::DataPtr memory;
   if (parts > 1) { // freed below, before the kernels have run: the next owner's work comes later in the same stream
-    memory = c10::cuda::CUDACachingAllocator::get()->allocate(config.num_outputs * parts * sizeof(acc_t));
+    memory = c10::cuda::CUDACachingAllocator::get()->allocate(outputs * parts * sizeof(acc_t));
   }
   auto* partials = static_cast<acc_t*>(memory.get());
-  c10::cuda::launch(reduce_kernel<out_t, in_t, Ops>, cuda::grid_size(config.num_outputs * parts * group, kThreads),
-                    kThreads, shared_bytes, stream, config, group, parts, partials, ops);
+  launch_reduction<acc_t>(layout, outputs * parts, reduce_kernel<out_t, in_t, Ops>, config, layout, parts, partials,
+                          ops);
   if (parts > 1) {
-    c10::cuda::launch(combine_parts_kernel<out_t, Ops>, cuda::grid_size(config.num_outputs * kThreads, kThreads),
-                      kThreads, shared_bytes, stream, config, parts, partials, ops);
+    const ThreadLayout of_parts(/*reduces_fastest_dim=*/outputs == 1, outputs, parts);
+    launch_reduction<acc_t>(of_parts, outputs, combine_parts_kernel<out_t, Ops>, config, of_parts, parts, partials,
+                            ops);
   }
 }
 
