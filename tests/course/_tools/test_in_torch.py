@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from course._tools import check, stops_in_torch, write_for_torch
+from course._tools import check, in_torch, stops_in_torch, write_for_torch
 from course._tools.checks import NotDone
 from course._tools.real_torch import NoTorch
 
@@ -26,12 +26,14 @@ def without_torch(monkeypatch):
     monkeypatch.setenv("REFTORCH_COMPARE", "0")
 
 
-def test_each_time_before_the_line_runs_the_expressions_are_evaluated(real_torch):
+def test_each_time_before_the_line_runs_the_expressions_are_evaluated(real_torch, monkeypatch):
     stops = stops_in_torch(PROGRAM, *PLACE, ["tuple(input.shape)", "self.in_features"])
     assert stops == [
         {"tuple(input.shape)": "(1, 2)", "self.in_features": "2"},
         {"tuple(input.shape)": "(4, 2)", "self.in_features": "2"},
     ]
+    monkeypatch.setattr(in_torch, "run_program", lambda *_, **__: pytest.fail("asked again"))
+    assert stops_in_torch(PROGRAM, *PLACE, ["tuple(input.shape)", "self.in_features"]) == stops
 
 
 def test_a_line_that_is_not_there_and_a_program_that_fails_are_errors(real_torch):
