@@ -73,6 +73,8 @@ FAULTS: dict[str, tuple[int, int, int, int, str]] = {
     "sum_by_shuffles": (1, 32, 32, 0, ""),
     "total_by_plain_adds": (2, 32, 64, 0, "a race: a read and a write by two blocks"),
     "total_by_atomic_adds": (2, 32, 64, 0, ""),
+    "total_by_compare_and_swap": (2, 32, 64, 0, ""),
+    "volatile_instead_of_a_barrier": (1, 32, 32, 0, WRITE_READ),
     "no_guard": (2, 64, 100, 0, "out of bounds"),
     "element_before_the_first": (2, 64, 100, 0, "out of bounds"),
     "missing_halo": (1, 64, 64, 0, UNWRITTEN),

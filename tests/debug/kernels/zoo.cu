@@ -98,6 +98,22 @@ __global__ void total_by_plain_adds(const float* x, float* y, int n) {
 __global__ void total_by_atomic_adds(const float* x, float* y, int n) {
   atomicAdd(y, x[blockIdx.x * blockDim.x + threadIdx.x]); // cost
 }
+__global__ void total_by_compare_and_swap(const float* x, float* y, int n) {
+  auto* const word = reinterpret_cast<unsigned*>(y);
+  unsigned seen = *const_cast<volatile unsigned*>(word), found;
+  while (true) {
+    const float sum = __uint_as_float(seen) + x[blockIdx.x * blockDim.x + threadIdx.x];
+    if ((found = atomicCAS(word, seen, __float_as_uint(sum))) == seen) {
+      break;
+    }
+    seen = found;
+  }
+}
+__global__ void volatile_instead_of_a_barrier(const float* x, float* y, int n) {
+  __shared__ float s[32];
+  s[threadIdx.x] = x[threadIdx.x];                                           // fault
+  y[threadIdx.x] = *const_cast<volatile float*>(&s[(threadIdx.x + 1) % 32]); // fault
+}
 
 // ---- memory that is not there ----
 __global__ void no_guard(const float* x, float* y, int n) {
@@ -211,6 +227,8 @@ const std::map<std::string, Kernel> kernels = {
     NAMED(sum_by_shuffles),
     NAMED(total_by_plain_adds),
     NAMED(total_by_atomic_adds),
+    NAMED(total_by_compare_and_swap),
+    NAMED(volatile_instead_of_a_barrier),
     NAMED(no_guard),
     NAMED(element_before_the_first),
     NAMED(missing_halo),

@@ -115,7 +115,7 @@ class Watcher final : public Observer {
   void host_waits_for_event(const CUevent_st* event) override;
 
   // What the compiler's calls tell of the running CUDA thread.
-  void access(const void* p, size_t bytes, Kind kind, const void* place);
+  void access(const void* p, size_t bytes, Kind kind, const void* place, bool is_volatile = false);
   void enter(const void* place);
   void leave();
   void basic_block(const void* place);
@@ -131,7 +131,8 @@ class Watcher final : public Observer {
   bool in_shared_memory(uintptr_t address, Range*& shared);
   bool is_of_the_thread(uintptr_t address) const;
   void report_host_address(uintptr_t address, uint32_t site);
-  void check_word(Word& word, uint8_t mask, Kind kind, uint32_t site, uintptr_t address, bool is_initialized);
+  void check_word(Word& word, uint8_t mask, Kind kind, bool is_volatile, uint32_t site, uintptr_t address,
+                  bool is_initialized);
   void report_conflict(const char* what, const Seen& seen, uint32_t site, uintptr_t address);
   bool is_ordered(const Seen& seen);
   // ---- operations.cpp

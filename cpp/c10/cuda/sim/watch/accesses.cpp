@@ -22,7 +22,7 @@ void Watcher::atomic(const void* p, size_t bytes, const void* place) {
   }
 }
 
-void Watcher::access(const void* p, size_t bytes, Kind kind, const void* place) {
+void Watcher::access(const void* p, size_t bytes, Kind kind, const void* place, bool is_volatile) {
   const auto address = reinterpret_cast<uintptr_t>(p);
   const bool in_device = device_of(p) != nullptr || device_of(static_cast<const char*>(p) + kNear) != nullptr;
   Range* shared = nullptr;
@@ -62,7 +62,7 @@ void Watcher::access(const void* p, size_t bytes, Kind kind, const void* place) 
     Word& seen = in_device                   ? shadow_.at(word)
                  : shared == &static_shared_ ? static_words_[(word - shared->begin) / kWord]
                                              : dynamic_words_[(word - shared->begin) / kWord];
-    check_word(seen, bytes_of_word(word, address, address + bytes), kind, id, word, is_initialized);
+    check_word(seen, bytes_of_word(word, address, address + bytes), kind, is_volatile, id, word, is_initialized);
   }
 }
 
@@ -121,16 +121,19 @@ bool Watcher::is_ordered(const Seen& seen) {
   return seen.thread / 32u == thread_ / 32 && warp_clocks_[thread_ / 32][thread_ % 32][seen.thread % 32] >= seen.clock;
 }
 
-void Watcher::check_word(Word& word, uint8_t mask, Kind kind, uint32_t site, uintptr_t address, bool is_initialized) {
+// A volatile load counts as atomic: a loop around atomicCAS begins with one, and another thread's atomic operation may
+// come at any time between the two.
+void Watcher::check_word(Word& word, uint8_t mask, Kind kind, bool is_volatile, uint32_t site, uintptr_t address,
+                         bool is_initialized) {
   const bool writes = kind != Kind::Load, reads = kind != Kind::Store;
+  const bool is_atomic = kind == Kind::Atomic || (kind == Kind::Load && is_volatile);
   if (reads && !is_initialized && (word.written & mask) != mask) {
     say({"a read of memory that nobody has written", kernel_, describe(address), describe_thread(block_, thread_), "",
          "", site});
     word.written |= mask; // reported once
   }
   const auto conflicts = [&](const Seen& seen) {
-    return seen.operation != 0 && (seen.bytes & mask) != 0 && !(seen.atomic && kind == Kind::Atomic) &&
-           !is_ordered(seen);
+    return seen.operation != 0 && (seen.bytes & mask) != 0 && !(seen.atomic && is_atomic) && !is_ordered(seen);
   };
   if (conflicts(word.write)) {
     report_conflict(writes ? "two writes" : "a read and a write", word.write, site, address);
@@ -149,7 +152,7 @@ void Watcher::check_word(Word& word, uint8_t mask, Kind kind, uint32_t site, uin
   now.clock = warp_clocks_[thread_ / 32][thread_ % 32][thread_ % 32];
   now.site = site;
   now.bytes = mask;
-  now.atomic = kind == Kind::Atomic;
+  now.atomic = is_atomic;
   if (writes) {
     word.write = now;
     word.written |= mask;

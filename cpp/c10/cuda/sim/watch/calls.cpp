@@ -45,11 +45,19 @@ extern "C" {
   ACCESS(prefix##write16, 16, Store)
 ACCESSES(__tsan_)
 ACCESSES(__tsan_unaligned_)
-ACCESSES(__tsan_volatile_)
 ACCESS(__tsan_read1, 1, Load)
 ACCESS(__tsan_write1, 1, Store)
-ACCESS(__tsan_volatile_read1, 1, Load)
-ACCESS(__tsan_volatile_write1, 1, Store)
+#define VOLATILE(bytes)                                                               \
+  void __tsan_volatile_read##bytes(void* p) {                                         \
+    const void* const place = RETURNS_TO;                                             \
+    tell_watcher([&](Watcher& it) { it.access(p, bytes, Kind::Load, place, true); }); \
+  }                                                                                   \
+  ACCESS(__tsan_volatile_write##bytes, bytes, Store)
+VOLATILE(1)
+VOLATILE(2)
+VOLATILE(4)
+VOLATILE(8)
+VOLATILE(16)
 
 void __tsan_read_range(void* p, size_t bytes) {
   const void* const place = RETURNS_TO;
