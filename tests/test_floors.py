@@ -175,6 +175,7 @@ TAKES_ADDRESS = re.compile(r"\b(data_ptr(<[^>]*>)?\(\)|mutable_data\(\))")
 # Host code that takes the address of a tensor's memory of any device, and what it does with the address.
 ADDRESSES = {
     "ATen/DLConvertor.cpp": "hands it out together with the device",
+    "ATen/cuda/CUDAGeneratorImpl.cpp": "gives it to kernels of the generator's device",
     "ATen/TensorIterator.cpp": "collects the addresses for the kernel of the operands' device",
     "csrc/autograd/python_variable_methods.cpp": "shows it as a number",
     "csrc/distributed/c10d/ProcessGroupNCCLCollectives.cpp": "gives it to NCCL, after a look at the device",

@@ -7,7 +7,7 @@ simulator has no devices unless the environment variable ``REFTORCH_CUDA_SIM`` i
 ``torch.cuda.is_available()`` run unchanged, and functions that need a device raise the error of a torch without CUDA.
 
 Mirrors: torch/cuda/__init__.py
-Leaves out: graphs, jiterator, NCCL, sparse tensors, tunable ops, devices in other processes.
+Leaves out: jiterator, NCCL, sparse tensors, tunable ops, devices in other processes.
 """
 
 from __future__ import annotations
@@ -55,9 +55,16 @@ from reftorch.cuda._monitor import (
     temperature,
     utilization,
 )
-from reftorch.cuda.graphs import CUDAGraph, graph, is_current_stream_capturing
+from reftorch.cuda.graphs import (
+    CUDAGraph,
+    graph,
+    graph_pool_handle,
+    is_current_stream_capturing,
+    make_graphed_callables,
+)
 from reftorch.cuda.memory import (
     CUDAPluggableAllocator,
+    MemPool,
     caching_allocator_alloc,
     caching_allocator_delete,
     caching_allocator_disabled,
@@ -82,6 +89,7 @@ from reftorch.cuda.memory import (
     reset_max_memory_cached,
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
+    use_mem_pool,
 )
 from reftorch.cuda.random import (
     default_generators,
@@ -111,6 +119,7 @@ __all__ = [
     "CudaError",
     "DeferredCudaCallError",
     "Event",
+    "MemPool",
     "OutOfMemoryError",
     "Stream",
     "StreamContext",
@@ -144,6 +153,7 @@ __all__ = [
     "get_rng_state_all",
     "get_sync_debug_mode",
     "graph",
+    "graph_pool_handle",
     "has_half",
     "has_magma",
     "init",
@@ -154,6 +164,7 @@ __all__ = [
     "is_current_stream_capturing",
     "is_initialized",
     "is_tf32_supported",
+    "make_graphed_callables",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
@@ -186,6 +197,7 @@ __all__ = [
     "stream",
     "synchronize",
     "temperature",
+    "use_mem_pool",
     "utilization",
 ]
 

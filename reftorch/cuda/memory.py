@@ -1,7 +1,8 @@
 """The memory that the caching allocator holds on each device.
 
 Mirrors: torch/cuda/memory.py
-Leaves out: memory pools, counters of pinned memory, processes of other programs, unified memory.
+Leaves out: counters of pinned memory, processes of other programs, unified memory.
+    The file is more than 500 lines long, because half of the lines are the words about one function each.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from reftorch.cuda.streams import Stream, current_stream, default_stream
 
 __all__ = [
     "CUDAPluggableAllocator",
+    "MemPool",
     "caching_allocator_alloc",
     "caching_allocator_delete",
     "caching_allocator_disabled",
@@ -46,6 +48,7 @@ __all__ = [
     "reset_max_memory_cached",
     "reset_peak_memory_stats",
     "set_per_process_memory_fraction",
+    "use_mem_pool",
 ]
 
 
@@ -312,11 +315,9 @@ def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> list
     """Return the segments of all devices, each with its blocks in the order of their addresses.
 
     Args:
-        mempool_id: None, because there are no memory pools.
+        mempool_id: the id of a :class:`MemPool` or of a graph's pool, whose segments alone are returned; None means
+            all segments.
         include_traces: accepted for PyTorch's sake; the segments contain no history.
-
-    Raises:
-        NotImplementedError: ``mempool_id`` is not None.
 
     Example:
         >>> import reftorch as torch
@@ -498,3 +499,93 @@ def _get_current_allocator() -> _CUDAAllocator:
     Mirrors torch/cuda/memory.py, ``_get_current_allocator``.
     """
     return _CUDAAllocator(_C._cuda_getAllocator())
+
+
+class MemPool:
+    """A pool of memory of the current device for tensors that :func:`use_mem_pool` directs to it.
+
+    Memory of the pool is reused inside of the pool only. It goes back to the device after the pool and the last tensor
+    in it have gone.
+
+    Args:
+        allocator: None, because a pool cannot have an allocator of its own here.
+        use_on_oom: must be False: the pool serves no other requests when the device is full.
+        no_split: must be False: blocks are split as in the memory of everybody.
+
+    Raises:
+        AssertionError: there is no CUDA device.
+        NotImplementedError: an argument has another value.
+
+    Example:
+        >>> import reftorch as torch
+        >>> if torch.cuda.is_available():
+        ...     pool = torch.cuda.MemPool()
+        ...     with torch.cuda.use_mem_pool(pool):
+        ...         x = torch.ones(3, device="cuda")
+        ...     assert [segment["segment_pool_id"] for segment in pool.snapshot()] == [pool.id]
+
+    Mirrors torch/cuda/memory.py, ``MemPool``.
+    """
+
+    def __init__(self, allocator: Any = None, use_on_oom: bool = False, no_split: bool = False) -> None:
+        init()
+        if allocator is not None:
+            raise NotImplementedError(
+                "MemPool: allocator is not None, but a pool cannot have an allocator of its own here; "
+                "change_current_allocator replaces the allocator of all tensors"
+            )
+        for name, value in (("use_on_oom", use_on_oom), ("no_split", no_split)):
+            if value:
+                raise NotImplementedError(f"MemPool: {name}=True: the allocator has no such pools here")
+        self._pool = _C._MemPool()
+
+    @property
+    def id(self) -> tuple[int, int]:
+        """The number by which :func:`memory_snapshot` and graphs know the pool."""
+        return self._pool.id
+
+    @property
+    def device(self) -> int:
+        """The number of the pool's device."""
+        return self._pool.device
+
+    @property
+    def allocator(self) -> None:
+        """None: the pool has no allocator of its own."""
+        return None
+
+    def use_count(self) -> int:
+        """Return how many owners the pool has: this object, graphs, and contexts of :func:`use_mem_pool`."""
+        return self._pool.use_count()
+
+    def snapshot(self, include_traces: bool = True) -> list[dict[str, Any]]:
+        """Return the segments of the pool, as :func:`memory_snapshot` does."""
+        return memory_snapshot(self.id, include_traces)
+
+
+@contextlib.contextmanager
+def use_mem_pool(pool: MemPool, device: Any = None) -> Iterator[None]:
+    """Return a context in which tensors that this thread makes get memory of a pool.
+
+    Args:
+        pool: the pool.
+        device: the current device if None.
+
+    Raises:
+        RuntimeError: tensors get memory of this pool already.
+
+    Example:
+        >>> import reftorch as torch
+        >>> if torch.cuda.is_available():
+        ...     with torch.cuda.use_mem_pool(torch.cuda.MemPool()):
+        ...         x = torch.ones(3, device="cuda")
+
+    Mirrors torch/cuda/memory.py, ``use_mem_pool``.
+    """
+    index = _device_index(device)
+    _C._cuda_beginAllocateCurrentThreadToPool(index, pool.id)
+    try:
+        yield
+    finally:
+        _C._cuda_endAllocateToPool(index, pool.id)
+        _C._cuda_releasePool(index, pool.id)

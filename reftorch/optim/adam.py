@@ -1,7 +1,7 @@
 """The optimizer Adam.
 
 Mirrors: torch/optim/adam.py
-Leaves out: sparse gradients, complex parameters, and ``capturable``, which is refused.
+Leaves out: sparse gradients, complex parameters.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from reftorch._tensor import Tensor
 from reftorch.optim.optimizer import (
     Optimizer,
     _check_betas,
-    _check_capturable,
+    _check_capturable_devices,
     _check_foreach,
     _check_lr,
     _check_no_grad_scaler,
     _check_nonnegative,
-    _check_state_steps,
+    _cuda_graph_capture_health_check,
     _default_to_fused,
     _device_dtype_check_for_fused,
     _get_value,
@@ -118,7 +118,8 @@ class Adam(Optimizer):
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
             the same (default None: they do not; see ``fused``).
         maximize: whether to maximize the objective instead of minimizing it (default False).
-        capturable: True is refused at the first step, because there are no graphs to capture (default False).
+        capturable: whether the count of steps is a tensor on the device of the parameter, so that a CUDA graph may
+            contain the step; the CPU has no graphs, so there the first step raises (default False).
         differentiable: whether autograd records the update (default False).
         fused: whether one kernel does the whole update, which is the quickest way (default None: if all parameters are
             float32 or float64 and on the CPU, and ``foreach`` is None). The results are the same, but for 16-bit
@@ -130,7 +131,7 @@ class Adam(Optimizer):
         ValueError: an option is negative, a :math:`\beta` is not in :math:`[0, 1)`, or only one of them is a tensor.
         RuntimeError: ``fused`` is set together with ``foreach`` or ``differentiable``, or a parameter is not a
             floating point tensor on a device with such a kernel.
-        AssertionError: ``capturable`` is set.
+        AssertionError: ``capturable`` is set, and a parameter or its count is not on a CUDA device.
 
     Example:
         >>> import reftorch as torch
@@ -203,6 +204,10 @@ class Adam(Optimizer):
             decoupled_weight_decay=False,
             fused=None,
         )
+        for group in self.param_groups:
+            for p in group["params"]:
+                if group["capturable"] and "step" in self.state.get(p, {}):
+                    self.state[p]["step"] = self.state[p]["step"].to(p.device)
 
     def _init_group(
         self,
@@ -226,7 +231,7 @@ class Adam(Optimizer):
             if not state:
                 if group["fused"]:
                     _device_dtype_check_for_fused(p)
-                state["step"] = _scalar_state(0.0, group["fused"], p)
+                state["step"] = _scalar_state(0.0, group["fused"] or group["capturable"], p)
                 state["exp_avg"] = _VF.zeros_like(p)
                 state["exp_avg_sq"] = _VF.zeros_like(p)
                 if group["amsgrad"]:
@@ -241,6 +246,7 @@ class Adam(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        _cuda_graph_capture_health_check(self)
         loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []
@@ -314,16 +320,17 @@ def adam(
 
     Raises:
         RuntimeError: a number of steps is not a tensor.
-        AssertionError: ``capturable`` is set.
+        AssertionError: ``capturable`` is set, and a parameter or its count is not on a CUDA device.
 
     Mirrors torch/optim/adam.py, ``adam``.
     """
-    _check_state_steps(state_steps)
-    _check_capturable(capturable, params)
+    _check_capturable_devices(capturable, params, state_steps)
     if not fused:
         _check_no_grad_scaler(grad_scale, found_inf)
     if _default_to_fused(fused, foreach, params, state_steps, lr, beta1, beta2):
         func: Any = functools.partial(_fused_adam, grad_scale=grad_scale, found_inf=found_inf)
+    elif capturable and not differentiable:  # the loop with `differentiable` keeps the count a tensor, too
+        func = _capturable_adam
     else:
         func = _multi_tensor_adam if foreach else _single_tensor_adam
     func(
@@ -343,6 +350,48 @@ def adam(
         differentiable=differentiable,
         decoupled_weight_decay=decoupled_weight_decay,
     )
+
+
+def _capturable_adam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    max_exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    amsgrad: bool,
+    beta1: Any,
+    beta2: Any,
+    lr: Any,
+    weight_decay: Any,
+    eps: float,
+    maximize: bool,
+    differentiable: bool,
+    decoupled_weight_decay: bool,
+) -> None:
+    """Change the parameters by the rule of :class:`Adam`, with the count of steps as a tensor that is never read.
+
+    A replay of a CUDA graph then counts on. The divisor takes the step size, because ``addcdiv_`` takes only a number.
+    """
+    lr, beta1, beta2 = _to_scalar(lr), _to_scalar(beta1), _to_scalar(beta2)
+    for i, param in enumerate(params):
+        grad = -grads[i] if maximize else grads[i]
+        exp_avg, exp_avg_sq, step = exp_avgs[i], exp_avg_sqs[i], state_steps[i]
+        step += 1
+        if weight_decay != 0:
+            if decoupled_weight_decay:
+                param.mul_(1 - lr * weight_decay)
+            else:
+                grad = grad.add(param, alpha=weight_decay)
+        exp_avg.lerp_(grad, 1 - beta1)
+        exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        second = exp_avg_sq
+        if amsgrad:
+            second = _VF.maximum(max_exp_avg_sqs[i], exp_avg_sq, out=max_exp_avg_sqs[i])
+        step_size = lr / (1 - beta1**step)
+        denom = second.sqrt() / ((1 - beta2**step) ** 0.5 * -step_size) - eps / step_size
+        param.addcdiv_(exp_avg, denom)
 
 
 def _multi_tensor_adam(

@@ -19,6 +19,7 @@ from reftorch.optim.optimizer import (
     _check_lr,
     _check_nonnegative,
     _check_state_steps,
+    _cuda_graph_capture_health_check,
     _get_value,
     _group_by,
     _loss_of,
@@ -89,7 +90,7 @@ class Adamax(Optimizer):
             the same (default None: a loop, as in PyTorch on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         differentiable: whether autograd records the update (default False).
-        capturable: True is refused at the first step, because there are no graphs to capture (default False).
+        capturable: True is refused at the first step, because the rule reads its count on the host (default False).
 
     Raises:
         ValueError: an option is negative, or a :math:`\beta` is not in :math:`[0, 1)`.
@@ -166,6 +167,7 @@ class Adamax(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        _cuda_graph_capture_health_check(self)
         loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []

@@ -28,7 +28,8 @@ class AdamW(Adam):
         maximize: whether to maximize the objective instead of minimizing it (default False).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
             the same (default None: they do not; see ``fused``).
-        capturable: True is refused at the first step, because there are no graphs to capture (default False).
+        capturable: whether the count of steps is a tensor on the device of the parameter, so that a CUDA graph may
+            contain the step; the CPU has no graphs, so there the first step raises (default False).
         differentiable: whether autograd records the update (default False).
         fused: whether one kernel does the whole update, which is the quickest way (default None: if all parameters are
             float32 or float64 and on the CPU, and ``foreach`` is None). The results are the same, but for 16-bit

@@ -16,6 +16,7 @@ from reftorch.optim.optimizer import (
     _check_capturable,
     _check_lr,
     _check_nonnegative,
+    _cuda_graph_capture_health_check,
     _get_scalar_dtype,
     _get_value,
     _loss_of,
@@ -92,7 +93,7 @@ class ASGD(Optimizer):
             function for lists (default None).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         differentiable: whether autograd records the update (default False).
-        capturable: True is refused at the first step, because there are no graphs to capture (default False).
+        capturable: True is refused at the first step, because the rule reads its count on the host (default False).
 
     Raises:
         ValueError: the learning rate or the weight decay is negative.
@@ -181,6 +182,7 @@ class ASGD(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        _cuda_graph_capture_health_check(self)
         loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []

@@ -19,6 +19,7 @@ from reftorch.optim.optimizer import (
     _check_lr,
     _check_nonnegative,
     _check_state_steps,
+    _cuda_graph_capture_health_check,
     _get_value,
     _group_by,
     _loss_of,
@@ -104,7 +105,7 @@ class NAdam(Optimizer):
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
             the same (default None: a loop, as in PyTorch on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
-        capturable: True is refused at the first step, because there are no graphs to capture (default False).
+        capturable: True is refused at the first step, because the rule reads its count on the host (default False).
         differentiable: whether autograd records the update (default False).
 
     Raises:
@@ -195,6 +196,7 @@ class NAdam(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        _cuda_graph_capture_health_check(self)
         loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []

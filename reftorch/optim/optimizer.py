@@ -655,3 +655,29 @@ def _cast(param: Tensor, value: Any, is_fused: bool, key: str | None = None) -> 
     if isinstance(value, Iterable) and not isinstance(value, str):
         return type(value)(_cast(param, v, is_fused) for v in value)  # type: ignore[call-arg]
     return value
+
+
+# --- steps in CUDA graphs ---------------------------------------------------------------------------------------------
+
+
+def _cuda_graph_capture_health_check(optimizer: Optimizer) -> None:
+    """Refuse a step inside of a capture if the step reads its count on the host: each replay would use the same count.
+
+    PyTorch also warns if ``capturable`` is set and the first step is not captured; the step is then only slower.
+    """
+    from reftorch.cuda import is_current_stream_capturing
+
+    if is_current_stream_capturing() and not all(group["capturable"] for group in optimizer.param_groups):
+        raise RuntimeError(
+            "Attempting CUDA graph capture of step() for an instance of "
+            f"{type(optimizer).__name__} but param_groups' capturable is False."
+        )
+
+
+def _check_capturable_devices(capturable: bool, params: list[Tensor], state_steps: list[Tensor]) -> None:
+    """Refuse the option ``capturable`` unless each parameter and its count are on a CUDA device."""
+    _check_state_steps(state_steps)
+    devices = ["cuda"]
+    for p, step in zip(params, state_steps, strict=True):
+        if capturable and not (p.device.type == step.device.type and p.device.type in devices):
+            raise AssertionError(f"If capturable=True, params and state_steps must be on supported devices: {devices}.")

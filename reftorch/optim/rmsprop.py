@@ -18,6 +18,7 @@ from reftorch.optim.optimizer import (
     _check_lr,
     _check_nonnegative,
     _check_state_steps,
+    _cuda_graph_capture_health_check,
     _get_value,
     _loss_of,
     _scalar_state,
@@ -96,7 +97,7 @@ class RMSprop(Optimizer):
         weight_decay: :math:`\lambda` (default 0).
         momentum: :math:`\mu` (default 0).
         centered: whether to use the centered form (default False).
-        capturable: True is refused at the first step, because there are no graphs to capture (default False).
+        capturable: True is refused at the first step, because the rule reads its count on the host (default False).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
             the same (default None: a loop, as in PyTorch on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
@@ -189,6 +190,7 @@ class RMSprop(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        _cuda_graph_capture_health_check(self)
         loss = _loss_of(closure)
         for group in self.param_groups:
             params_with_grad: list[Tensor] = []

@@ -16,6 +16,7 @@ from reftorch.optim.optimizer import (
     _check_capturable,
     _check_lr,
     _check_state_steps,
+    _cuda_graph_capture_health_check,
     _get_value,
     _loss_of,
     _scalar_state,
@@ -75,7 +76,7 @@ class Rprop(Optimizer):
         lr: the first step size :math:`s` (default 1e-2).
         etas: :math:`\eta_-, \eta_+` (default 0.5, 1.2).
         step_sizes: :math:`s_\text{min}, s_\text{max}` (default 1e-6, 50).
-        capturable: True is refused at the first step, because there are no graphs to capture (default False).
+        capturable: True is refused at the first step, because the rule reads its count on the host (default False).
         foreach: accepted; the parameters are updated one after the other in any case, because most of a step has no
             function for lists (default None).
         maximize: whether to maximize the objective instead of minimizing it (default False).
@@ -154,6 +155,7 @@ class Rprop(Optimizer):
 
     @_use_grad_for_differentiable
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        _cuda_graph_capture_health_check(self)
         loss = _loss_of(closure)
         for group in self.param_groups:
             params: list[Tensor] = []

@@ -31,11 +31,11 @@ def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-FILES = ("device_cuda.py", "device_memory.py", "device_ops.py", "device_questions.py", "device_training.py")
+FILES = ("device_cuda.py", "device_graphs.py", "device_memory.py", "device_questions.py", "device_training.py")
 # The op table runs in one way only, because each of its calls waits for its result: 2,800 tests take two minutes. What
 # is compiled runs in one way, because compilers take the most time.
-RUNS = [(file, way) for file in FILES for way in WAYS if (file, way) != ("device_ops.py", "blocking")]
-RUNS += [("device_kernels.py", "asynchronous"), ("device_extension.py", "blocking")]
+RUNS = [(file, way) for file in FILES for way in WAYS]
+RUNS += [("device_ops.py", "asynchronous"), ("device_kernels.py", "asynchronous"), ("device_extension.py", "blocking")]
 
 
 @with_devices

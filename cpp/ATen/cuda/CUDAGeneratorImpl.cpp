@@ -2,35 +2,112 @@
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
 #include <ATen/HostData.h>
 #include <c10/cuda/CUDADevice.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
+#include <c10/cuda/CUDAGuard.h>
 
 #include <cstring>
 
 namespace reftorch::at {
 
+// A stream of the simulator cannot capture before somebody has used CUDA, and a program may seed the generators of all
+// devices without using one.
+static bool captures(const c10::GeneratorImpl& generator) {
+  const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream(generator.device().index());
+  return stream.id() != 0 && c10::cuda::capture_status(stream) != c10::cuda::CaptureStatus::None;
+}
+
+static void assert_not_capturing(const c10::GeneratorImpl& generator, const char* attempt) {
+  TORCH_CHECK(!captures(generator), attempt,
+              " during CUDA graph capture. If you need this call to be captured, please file an issue. Current "
+              "cudaStreamCaptureStatus: ",
+              c10::cuda::capture_status(c10::cuda::getCurrentCUDAStream(generator.device().index())));
+}
+
 void CUDAGeneratorImpl::set_current_seed(uint64_t seed) {
+  if (captures(*this)) {
+    TORCH_CHECK(seed == seed_,
+                "CUDAGeneratorImpl::set_current_seed can be called during stream capture only if new seed is the same "
+                "as the original seed.");
+    return;
+  }
   seed_ = seed;
   offset_ = 0;
 }
 
+uint64_t CUDAGeneratorImpl::current_seed() const {
+  assert_not_capturing(*this, "Cannot call CUDAGeneratorImpl::current_seed");
+  return seed_;
+}
+
+uint64_t CUDAGeneratorImpl::get_offset() const {
+  assert_not_capturing(*this, "Cannot call CUDAGeneratorImpl::get_offset");
+  return offset_;
+}
+
 uint64_t CUDAGeneratorImpl::seed() {
+  assert_not_capturing(*this, "Cannot call CUDAGeneratorImpl::seed");
   const uint64_t value = c10::detail::getNonDeterministicRandom();
   set_current_seed(value);
   return value;
 }
 
 void CUDAGeneratorImpl::set_offset(uint64_t offset) {
+  assert_not_capturing(*this, "Cannot call CUDAGeneratorImpl::set_offset");
   TORCH_CHECK(offset % 4 == 0, "offset must be a multiple of 4");
   offset_ = offset;
 }
 
 PhiloxCudaState CUDAGeneratorImpl::philox_cuda_state(uint64_t increment) {
-  const PhiloxCudaState state{seed_,
-                              offset_ / 4}; // the offset counts numbers, as in PyTorch; the state counts groups of four
-  offset_ += 4 * increment;
+  const uint64_t numbers = 4 * increment; // offset_ counts numbers, as in PyTorch; the state counts groups of four
+  if (captures(*this)) {
+    TORCH_CHECK(capturing_, "Attempt to increase offset for a CUDA generator not in capture mode.");
+    const PhiloxCudaState state{0, offset_intragraph_ / 4, seed_extragraph_.data_ptr<int64_t>(),
+                                offset_extragraph_.data_ptr<int64_t>()};
+    offset_intragraph_ += numbers;
+    return state;
+  }
+  TORCH_CHECK(!capturing_, "Offset increment outside graph capture encountered unexpectedly.");
+  const PhiloxCudaState state{seed_, offset_ / 4};
+  offset_ += numbers;
   return state;
+}
+
+void CUDAGeneratorImpl::register_graph() {
+  assert_not_capturing(*this, "Cannot register the state during capturing stage.");
+  if (registered_graphs_++ == 0) {
+    seed_extragraph_ = detail::empty_generic(1, c10::kLong, device());
+    offset_extragraph_ = detail::empty_generic(1, c10::kLong, device());
+  }
+}
+
+void CUDAGeneratorImpl::unregister_graph() {
+  if (--registered_graphs_ == 0) {
+    seed_extragraph_ = Tensor();
+    offset_extragraph_ = Tensor();
+  }
+}
+
+void CUDAGeneratorImpl::capture_prologue() {
+  capturing_ = true;
+  offset_intragraph_ = 0;
+}
+
+uint64_t CUDAGeneratorImpl::capture_epilogue() {
+  capturing_ = false;
+  return offset_intragraph_;
+}
+
+void CUDAGeneratorImpl::replay_prologue(uint64_t wholegraph_increment) {
+  assert_not_capturing(*this, "Cannot prepare for replay during capturing stage.");
+  if (wholegraph_increment > 0) {
+    at::fill_(seed_extragraph_, static_cast<int64_t>(seed_));
+    at::fill_(offset_extragraph_, static_cast<int64_t>(offset_));
+    offset_ += wholegraph_increment;
+  }
 }
 
 // The state consists of the seed and the offset, as in PyTorch.

@@ -3,8 +3,7 @@
 // The interface of an allocator for a device with streams, and what such an allocator tells about itself: its counters,
 // a picture of its memory, and a history of what it did. The allocator reuses a freed block at once, but only for the
 // stream on which the block was allocated: work on one stream runs in order, so the work of the new owner comes after
-// the work of the former owner. A program that uses a block on any other stream must say so with recordStream. Left
-// out: memory pools of graphs.
+// the work of the former owner. A program that uses a block on any other stream must say so with recordStream.
 #pragma once
 
 #include <c10/core/Allocator.h>
@@ -16,9 +15,16 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace reftorch::c10 {
+
+using CaptureId_t = unsigned long long;
+// The id of a private pool of memory. The first number belongs to a pool that a graph has made for itself, the second
+// one to a pool that the program has asked for; the other number is 0. {0, 0} is the memory of everybody.
+using MempoolId_t = std::pair<CaptureId_t, CaptureId_t>;
+
 namespace CachingDeviceAllocator {
 
 // A number that goes up and down.
@@ -113,6 +119,7 @@ struct SegmentInfo {
   size_t active_size = 0;
   StreamId stream;
   bool is_large;
+  MempoolId_t owner_private_pool_id{0, 0};
   std::vector<BlockInfo> blocks;
   Context context_when_allocated;
 };

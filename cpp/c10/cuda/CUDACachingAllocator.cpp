@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace reftorch::c10::cuda::CUDACachingAllocator {
 namespace {
@@ -158,10 +159,28 @@ class NativeCachingAllocator final : public CUDAAllocator {
     const size_t bytes = memory_of(device).allowedMemoryMaximum();
     return bytes == 0 ? 1.0 : static_cast<double>(bytes) / static_cast<double>(capacity(device));
   }
-  SnapshotInfo snapshot() override {
+  void beginAllocateToPool(DeviceIndex device, MempoolId_t mempool_id, std::function<bool(Stream)> filter) override {
+    memory_of(device).beginAllocateToPool(mempool_id, std::move(filter));
+  }
+  void endAllocateToPool(DeviceIndex device, MempoolId_t mempool_id) override {
+    memory_of(device).endAllocateToPool(mempool_id);
+  }
+  void createOrIncrefPool(DeviceIndex device, MempoolId_t mempool_id) override {
+    memory_of(device).createOrIncrefPool(mempool_id);
+  }
+  void releasePool(DeviceIndex device, MempoolId_t mempool_id) override {
+    memory_of(device).releasePool(mempool_id);
+  }
+  int getPoolUseCount(DeviceIndex device, MempoolId_t mempool_id) override {
+    return memory_of(device).getPoolUseCount(mempool_id);
+  }
+  void emptyPool(DeviceIndex device, MempoolId_t mempool_id) override {
+    memory_of(device).emptyCache(mempool_id);
+  }
+  SnapshotInfo snapshot(MempoolId_t mempool_id) override {
     SnapshotInfo result;
     for (DeviceIndex i = 0; i < device_count(); i++) {
-      auto segments = memory_of(i).snapshot();
+      auto segments = memory_of(i).snapshot(mempool_id);
       result.segments.insert(result.segments.end(), segments.begin(), segments.end());
       result.device_traces.push_back(memory_of(i).trace());
     }

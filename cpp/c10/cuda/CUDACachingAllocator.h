@@ -1,11 +1,13 @@
 // Mirrors: c10/cuda/CUDACachingAllocator.h
 //
 // The allocator of the CUDA devices. Notes [Freed memory and streams] and [Segments and blocks] say how the allocator
-// works. Left out: pools of graphs, expandable segments, the backend cudaMallocAsync.
+// works, Note [Private pools] how graphs get memory of their own. Left out: expandable segments, the backend
+// cudaMallocAsync.
 #pragma once
 
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include <functional>
 #include <string>
 
 namespace reftorch::c10::cuda::CUDACachingAllocator {
@@ -27,7 +29,17 @@ class C10_API CUDAAllocator : public DeviceAllocator {
   virtual void setMemoryFraction(double fraction, DeviceIndex device) = 0;
   virtual double getMemoryFraction(DeviceIndex device) = 0;
 
-  virtual CachingDeviceAllocator::SnapshotInfo snapshot() = 0;
+  // The private pools of a device: see DeviceCachingAllocator.
+  virtual void beginAllocateToPool(DeviceIndex device, MempoolId_t mempool_id, std::function<bool(Stream)> filter) = 0;
+  virtual void endAllocateToPool(DeviceIndex device, MempoolId_t mempool_id) = 0;
+  virtual void createOrIncrefPool(DeviceIndex device, MempoolId_t mempool_id) = 0;
+  virtual void releasePool(DeviceIndex device, MempoolId_t mempool_id) = 0;
+  virtual int getPoolUseCount(DeviceIndex device, MempoolId_t mempool_id) = 0;
+  // Returns the unused memory of a pool that nobody uses any more to CUDA.
+  virtual void emptyPool(DeviceIndex device, MempoolId_t mempool_id) = 0;
+
+  // The segments of all devices, or those of one private pool.
+  virtual CachingDeviceAllocator::SnapshotInfo snapshot(MempoolId_t mempool_id = {0, 0}) = 0;
   virtual void recordHistory(const CachingDeviceAllocator::HistoryOptions& options) = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/util/Exception.h>
 
@@ -10,7 +11,10 @@
 
 namespace reftorch::c10::cuda {
 
+// A capture may go on meanwhile. This is safe, because the memory of a graph is not freed before its last replay: see
+// Note [Private pools].
 static void* get_device_memory(size_t bytes) {
+  const CUDAStreamCaptureModeGuard relaxed(cudaStreamCaptureModeRelaxed);
   void* data = nullptr;
   const cudaError_t error = cudaMalloc(&data, bytes);
   if (error == cudaErrorMemoryAllocation) {

@@ -3,8 +3,8 @@
 // CUDA streams for the stream numbers of c10::Stream. Each device has a default stream, number 0, which is CUDA's
 // legacy stream, and a pool of streams that the whole program shares. getStreamFromPool returns the streams of the pool
 // in turn, so a program that asks for many streams gets some of them again. A stream of the pool is created when it is
-// first returned, and lives as long as the program. Left out: streams made by other libraries, graph capture.
-// Priorities are accepted and have no effect.
+// first returned, and lives as long as the program. Left out: streams made by other libraries. Priorities are accepted
+// and have no effect.
 #pragma once
 
 #include <c10/core/Stream.h>

@@ -4,6 +4,7 @@
 #include <c10/core/AllocatorConfig.h>
 #include <c10/core/Event.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@ namespace {
 using CachingAllocator::kMinBlockSize;
 
 void* get_pinned_memory(size_t bytes) {
+  const CUDAStreamCaptureModeGuard relaxed(cudaStreamCaptureModeRelaxed);
   void* data = nullptr;
   const cudaError_t error = cudaMallocHost(&data, bytes);
   if (error == cudaErrorMemoryAllocation) {
@@ -30,6 +32,7 @@ void* get_pinned_memory(size_t bytes) {
   return data;
 }
 void give_pinned_memory_back(void* data) {
+  const CUDAStreamCaptureModeGuard relaxed(cudaStreamCaptureModeRelaxed);
   C10_CUDA_IGNORE_ERROR(cudaFreeHost(data));
 }
 
@@ -40,7 +43,9 @@ struct HostBlock {
 };
 
 // The blocks of pinned memory. Host memory belongs to no stream, so every stream that uses a block has to be announced.
-// The blocks are neither split nor merged: a block is reused only for requests of more than half its size.
+// The blocks are neither split nor merged: a block is reused only for requests of more than half its size. A stream
+// that captures cannot say when it has used a block, because each replay uses the block again. So a block that is freed
+// during the capture waits for the end of the capture; the program keeps a block that a replay needs.
 class CachingHostAllocatorImpl {
  public:
   HostBlock* allocate(size_t request) {
@@ -63,23 +68,7 @@ class CachingHostAllocatorImpl {
 
   void free(HostBlock* block) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (block->used_on.empty()) {
-      unused_.emplace(block->size, block);
-      return;
-    }
-    Pending pending{block, {}};
-    try {
-      for (const Stream& stream : block->used_on) {
-        pending.events.emplace_back(stream.device_type());
-        pending.events.back().record(stream);
-      }
-    } catch (const Error&) {
-      // The device has failed and runs nothing any more, so the block stays unused. A destructor calls this function,
-      // so the error must not leave it.
-      return;
-    }
-    block->used_on.clear();
-    pending_.push_back(std::move(pending));
+    free_locked(block);
   }
 
   void record_stream(HostBlock* block, Stream stream) {
@@ -101,7 +90,38 @@ class CachingHostAllocatorImpl {
     std::vector<Event> events;
   };
 
+  void free_locked(HostBlock* block) {
+    if (block->used_on.empty()) {
+      unused_.emplace(block->size, block);
+      return;
+    }
+    Pending pending{block, {}};
+    try {
+      for (const Stream& stream : block->used_on) {
+        if (capture_status(CUDAStream(stream)) != CaptureStatus::None) {
+          deferred_.push_back(block);
+          return;
+        }
+      }
+      for (const Stream& stream : block->used_on) {
+        pending.events.emplace_back(stream.device_type());
+        pending.events.back().record(stream);
+      }
+    } catch (const Error&) {
+      // The device has failed and runs nothing any more, so the block stays unused. A destructor calls this function,
+      // so the error must not leave it.
+      return;
+    }
+    block->used_on.clear();
+    pending_.push_back(std::move(pending));
+  }
+
+  // May be called while another stream captures, which would forbid the questions.
   void collect_pending() {
+    const CUDAStreamCaptureModeGuard relaxed(cudaStreamCaptureModeRelaxed);
+    for (HostBlock* block : std::exchange(deferred_, {})) {
+      free_locked(block);
+    }
     for (auto it = pending_.begin(); it != pending_.end();) {
       if (std::all_of(it->events.begin(), it->events.end(), [](const Event& event) { return event.query(); })) {
         unused_.emplace(it->block->size, it->block);
@@ -113,6 +133,7 @@ class CachingHostAllocatorImpl {
   }
 
   size_t empty_locked() {
+    const CUDAStreamCaptureModeGuard relaxed(cudaStreamCaptureModeRelaxed);
     for (Pending& pending : pending_) {
       for (const Event& event : pending.events) {
         event.synchronize();
@@ -132,6 +153,7 @@ class CachingHostAllocatorImpl {
   std::mutex mutex_;
   std::multimap<size_t, HostBlock*> unused_; // by size
   std::list<Pending> pending_;
+  std::vector<HostBlock*> deferred_; // freed while a stream that uses them captured
 };
 
 CachingHostAllocatorImpl& blocks() {

@@ -1,4 +1,6 @@
 // Mirrors: c10/cuda/CUDACachingAllocator.cpp (DeviceCachingAllocator)
+//
+// The file is more than 500 lines long because the parts of the class share one lock and one set of blocks.
 #include <c10/cuda/DeviceCachingAllocator.h>
 
 #include <c10/core/AllocatorConfig.h>
@@ -120,10 +122,10 @@ std::vector<TraceEntry> DeviceCachingAllocator::trace() {
   return {history_.begin(), history_.end()};
 }
 
-std::vector<SegmentInfo> DeviceCachingAllocator::snapshot() {
+std::vector<SegmentInfo> DeviceCachingAllocator::snapshot(MempoolId_t mempool_id) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::vector<const Block*> heads;
-  for (const BlockPool* pool : {&small_blocks_, &large_blocks_}) {
+  for (const BlockPool* pool : all_pools()) {
     for (const auto& [key, block] : pool->blocks) {
       heads.push_back(block);
     }
@@ -136,7 +138,12 @@ std::vector<SegmentInfo> DeviceCachingAllocator::snapshot() {
   std::vector<SegmentInfo> segments;
   size_t total_active = 0;
   for (const Block* head : heads) {
+    const PrivatePool* owner = head->pool->owner_private_pool;
+    if (mempool_id != MempoolId_t{0, 0} && (owner == nullptr || owner->id != mempool_id)) {
+      continue;
+    }
     SegmentInfo segment{};
+    segment.owner_private_pool_id = owner != nullptr ? owner->id : MempoolId_t{0, 0};
     segment.device = device_;
     segment.address = reinterpret_cast<size_t>(head->ptr);
     segment.stream = head->stream.id();
@@ -163,19 +170,25 @@ std::vector<SegmentInfo> DeviceCachingAllocator::snapshot() {
 Block* DeviceCachingAllocator::allocate(size_t request, size_t padding, Stream stream, OutOfMemory& why) {
   const Context context = gather_context(RecordContext::STATE);
   std::lock_guard<std::mutex> lock(mutex_);
-  process_events(context);
+  const bool captures = !captures_underway_.empty();
+  if (!captures) {
+    insert_deferred_events();
+    process_events(context);
+  }
   const size_t size = round_size(request + padding);
-  BlockPool& pool = size <= kSmallSize ? small_blocks_ : large_blocks_;
+  BlockPool& pool = get_pool(size, stream);
   const size_t segment_size = get_allocation_size(size);
   Block* block = find_unused(size, stream, pool);
   if (block == nullptr) {
-    collect_garbage(context);
+    if (!captures) {
+      collect_garbage(context);
+    }
     block = new_segment(segment_size, stream, pool, /*retry=*/false, context);
   }
-  if (block == nullptr && release_large_enough(size, stream, pool, context)) {
+  if (block == nullptr && !captures && release_large_enough(size, stream, pool, context)) {
     block = new_segment(segment_size, stream, pool, /*retry=*/false, context);
   }
-  if (block == nullptr) {
+  if (block == nullptr && !captures) {
     release_unused_segments(context);
     block = new_segment(segment_size, stream, pool, /*retry=*/true, context);
   }
@@ -187,6 +200,16 @@ Block* DeviceCachingAllocator::allocate(size_t request, size_t padding, Stream s
     return nullptr;
   }
   return take(block, size, request, context);
+}
+
+BlockPool& DeviceCachingAllocator::get_pool(size_t size, Stream stream) {
+  for (const auto& [id, filter] : captures_underway_) {
+    if (filter(stream)) {
+      PrivatePool& pool = private_pool(id);
+      return size <= kSmallSize ? pool.small_blocks : pool.large_blocks;
+    }
+  }
+  return size <= kSmallSize ? small_blocks_ : large_blocks_;
 }
 
 // Returns the smallest unused block that is large enough, after taking it out of the pool, or null.
@@ -220,6 +243,9 @@ Block* DeviceCachingAllocator::new_segment(size_t segment_size, Stream stream, B
     return nullptr;
   }
   total_allocated_memory_ += segment_size;
+  if (pool.owner_private_pool != nullptr) {
+    pool.owner_private_pool->device_count++;
+  }
   auto* block = new Block{stream, segment_size, &pool, static_cast<char*>(data)};
   block->context_when_segment_allocated = context;
   increase(stats_.segment, pool, 1);
@@ -282,6 +308,8 @@ void DeviceCachingAllocator::free(Block* block) {
          context ? context : block->context_when_allocated);
   if (block->stream_uses.empty()) {
     free_block(block, context);
+  } else if (!captures_underway_.empty()) {
+    deferred_.push_back(block);
   } else {
     insert_events(block);
   }
@@ -313,6 +341,14 @@ void DeviceCachingAllocator::insert_events(Block* block) {
     events_[{stream.device_index(), stream.id()}].emplace_back(std::move(event), block);
     block->event_count++;
   }
+}
+
+// No capture is underway.
+void DeviceCachingAllocator::insert_deferred_events() {
+  for (Block* block : deferred_) {
+    insert_events(block);
+  }
+  deferred_.clear();
 }
 
 // Frees the blocks whose last event has passed.
@@ -385,12 +421,77 @@ size_t DeviceCachingAllocator::merge(Block* block, Block* neighbour) {
   return bytes;
 }
 
+// ---- private pools ----
+
+PrivatePool& DeviceCachingAllocator::private_pool(MempoolId_t mempool_id) {
+  const auto found = private_pools_.find(mempool_id);
+  TORCH_CHECK(found != private_pools_.end(), "Could not find pool of id (", mempool_id.first, ", ", mempool_id.second,
+              ") on device ", static_cast<int>(device_));
+  return *found->second;
+}
+
+std::vector<BlockPool*> DeviceCachingAllocator::all_pools() {
+  std::vector<BlockPool*> pools{&small_blocks_, &large_blocks_};
+  for (const auto& [id, pool] : private_pools_) {
+    pools.insert(pools.end(), {&pool->small_blocks, &pool->large_blocks});
+  }
+  return pools;
+}
+
+static void create_or_incref(std::map<MempoolId_t, std::unique_ptr<PrivatePool>>& pools, MempoolId_t mempool_id) {
+  const auto found = pools.find(mempool_id);
+  if (found == pools.end()) {
+    pools.emplace(mempool_id, std::make_unique<PrivatePool>(mempool_id));
+  } else {
+    found->second->use_count++;
+  }
+}
+
+void DeviceCachingAllocator::createOrIncrefPool(MempoolId_t mempool_id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  create_or_incref(private_pools_, mempool_id);
+}
+
+void DeviceCachingAllocator::beginAllocateToPool(MempoolId_t mempool_id, std::function<bool(Stream)> filter) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [id, other] : captures_underway_) {
+    TORCH_CHECK(id != mempool_id, "beginAllocateToPool: already recording to mempool_id");
+  }
+  create_or_incref(private_pools_, mempool_id);
+  captures_underway_.emplace_back(mempool_id, std::move(filter));
+}
+
+void DeviceCachingAllocator::endAllocateToPool(MempoolId_t mempool_id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = std::find_if(captures_underway_.begin(), captures_underway_.end(),
+                                  [&](const auto& each) { return each.first == mempool_id; });
+  TORCH_CHECK(found != captures_underway_.end(), "endAllocatePool: not currently recording to mempool_id");
+  captures_underway_.erase(found);
+}
+
+void DeviceCachingAllocator::releasePool(MempoolId_t mempool_id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  PrivatePool& pool = private_pool(mempool_id);
+  TORCH_INTERNAL_ASSERT(pool.use_count > 0, "a private pool was released too often");
+  pool.use_count--;
+}
+
+int DeviceCachingAllocator::getPoolUseCount(MempoolId_t mempool_id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = private_pools_.find(mempool_id);
+  return found != private_pools_.end() ? found->second->use_count : 0;
+}
+
 // ---- giving segments back to the device ----
 
-size_t DeviceCachingAllocator::emptyCache() {
+size_t DeviceCachingAllocator::emptyCache(MempoolId_t mempool_id) {
   const Context context = gather_context(RecordContext::ALL);
   std::lock_guard<std::mutex> lock(mutex_);
-  return release_unused_segments(context);
+  if (!captures_underway_.empty()) {
+    return 0;
+  }
+  return mempool_id == MempoolId_t{0, 0} ? release_unused_segments(context)
+                                         : release_freeable_pools(mempool_id, context);
 }
 
 void DeviceCachingAllocator::setAllowedMemoryMaximum(size_t bytes) {
@@ -410,6 +511,9 @@ void DeviceCachingAllocator::release_segment(Block* block, const Context& contex
          context ? context : block->context_when_segment_allocated);
   pool.erase(block);
   give_back_(block->ptr);
+  if (pool.owner_private_pool != nullptr) {
+    pool.owner_private_pool->device_count--;
+  }
   total_allocated_memory_ -= block->size;
   decrease(stats_.segment, pool, 1);
   decrease(stats_.reserved_bytes, pool, block->size);
@@ -420,16 +524,39 @@ void DeviceCachingAllocator::release_segment(Block* block, const Context& contex
 
 // Returns all unused segments, after waiting for the streams that other blocks wait for.
 size_t DeviceCachingAllocator::release_unused_segments(const Context& context) {
+  insert_deferred_events();
   synchronize_and_free_events(context);
+  return release_unused_segments(small_blocks_, context) + release_unused_segments(large_blocks_, context) +
+         release_freeable_pools({0, 0}, context);
+}
+
+size_t DeviceCachingAllocator::release_unused_segments(BlockPool& pool, const Context& context) {
   size_t bytes = 0;
-  for (BlockPool* pool : {&small_blocks_, &large_blocks_}) {
-    for (auto it = pool->blocks.begin(); it != pool->blocks.end();) {
-      Block* block = (it++)->second;
-      if (!block->is_split()) {
-        bytes += block->size;
-        release_segment(block, context);
+  for (auto it = pool.blocks.begin(); it != pool.blocks.end();) {
+    Block* block = (it++)->second;
+    if (!block->is_split()) {
+      bytes += block->size;
+      release_segment(block, context);
+    }
+  }
+  return bytes;
+}
+
+// Returns the unused segments of the private pools that nobody uses any more, or of one of them. A pool ends with its
+// last segment.
+size_t DeviceCachingAllocator::release_freeable_pools(MempoolId_t mempool_id, const Context& context) {
+  size_t bytes = 0;
+  for (auto it = private_pools_.begin(); it != private_pools_.end();) {
+    PrivatePool& pool = *it->second;
+    if (pool.use_count == 0 && (mempool_id == MempoolId_t{0, 0} || mempool_id == pool.id)) {
+      bytes +=
+          release_unused_segments(pool.small_blocks, context) + release_unused_segments(pool.large_blocks, context);
+      if (pool.device_count == 0) {
+        it = private_pools_.erase(it);
+        continue;
       }
     }
+    ++it;
   }
   return bytes;
 }

@@ -21,6 +21,15 @@
 // is fragmentation: much memory is reserved, little of it allocated, and no unused block is large enough.
 // PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:N forbids to split large blocks. Expandable segments, which PyTorch maps
 // page by page, are left out.
+//
+// Note [Private pools]
+// Problem: the kernels of a CUDA graph have the addresses of their tensors in them. The tensors that are made during a
+// capture are gone at its end, but each replay writes to their memory again. Trick: while a capture is underway, the
+// allocator serves the requests of its streams from a pool of its own. The memory of this pool is reused inside of the
+// pool only, and goes back to the device after the last user of the pool, such as the graph, has released the pool and
+// the last tensor in the pool has gone. torch.cuda.use_mem_pool directs the requests of a thread to a pool in the same
+// way. Limits: a capture must not ask whether events have passed, so blocks that wait for another stream stay active
+// until no capture is underway. No memory is returned to the device meanwhile, also not to make room for a request.
 #pragma once
 
 #include <c10/core/CachingDeviceAllocator.h>
@@ -29,8 +38,10 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <tuple>
 #include <unordered_set>
@@ -40,6 +51,7 @@
 namespace reftorch::c10::cuda {
 
 struct BlockPool;
+struct PrivatePool;
 
 struct Block {
   Stream stream;
@@ -70,6 +82,7 @@ struct BlockPool {
   Blocks blocks;
   const bool is_small;
   int64_t searches = 0; // counted while garbage is collected: the age of a block is a number of searches
+  PrivatePool* const owner_private_pool = nullptr; // null for the pools of everybody
 
   void insert(Block* block) {
     block->unused_since = searches;
@@ -78,6 +91,19 @@ struct BlockPool {
   void erase(Block* block) {
     blocks.erase(std::make_tuple(block->stream.id(), block->size, block->ptr));
   }
+};
+
+// See Note [Private pools].
+struct PrivatePool {
+  explicit PrivatePool(MempoolId_t pool_id) : id(pool_id) {}
+  PrivatePool(const PrivatePool&) = delete;
+  PrivatePool& operator=(const PrivatePool&) = delete;
+
+  const MempoolId_t id;
+  int use_count = 1;    // graphs and other owners; at 0, unused segments of the pool may be returned
+  int device_count = 0; // segments
+  BlockPool small_blocks{{}, true, 0, this};
+  BlockPool large_blocks{{}, false, 0, this};
 };
 
 // Why an allocation failed, in bytes.
@@ -101,8 +127,20 @@ class DeviceCachingAllocator final {
   void free(Block* block);
   void recordStream(Block* block, Stream stream);
 
-  // Returns the unused segments to the device. Returns their number of bytes.
-  size_t emptyCache();
+  // Returns the unused segments to the device, or only those of one private pool that nobody uses any more. Returns
+  // their number of bytes. Does nothing while requests go to a private pool.
+  size_t emptyCache(MempoolId_t mempool_id = {0, 0});
+
+  // From now on, requests for a stream of which `filter` is true are served from the pool. Makes the pool unless it
+  // exists, and counts a use of it. Raises an Error if requests go to this pool already.
+  void beginAllocateToPool(MempoolId_t mempool_id, std::function<bool(Stream)> filter);
+  // Ends what the function above began, but not the use.
+  void endAllocateToPool(MempoolId_t mempool_id);
+  // Makes the pool unless it exists, and counts a use of it.
+  void createOrIncrefPool(MempoolId_t mempool_id);
+  // Ends one use.
+  void releasePool(MempoolId_t mempool_id);
+  int getPoolUseCount(MempoolId_t mempool_id);
   // From now on, this process gets at most this many bytes of the device; 0: as many as there are.
   void setAllowedMemoryMaximum(size_t bytes);
   size_t allowedMemoryMaximum();
@@ -111,8 +149,8 @@ class DeviceCachingAllocator final {
   void resetAccumulatedStats();
   void resetPeakStats();
 
-  // Returns the segments by address, each with its blocks.
-  std::vector<CachingDeviceAllocator::SegmentInfo> snapshot();
+  // Returns the segments by address, each with its blocks; of one private pool only, unless the id is {0, 0}.
+  std::vector<CachingDeviceAllocator::SegmentInfo> snapshot(MempoolId_t mempool_id = {0, 0});
   std::vector<CachingDeviceAllocator::TraceEntry> trace();
   void recordHistory(const CachingDeviceAllocator::HistoryOptions& options);
 
@@ -121,6 +159,9 @@ class DeviceCachingAllocator final {
   using Context = CachingDeviceAllocator::Context;
   using StatArray = CachingDeviceAllocator::StatArray;
 
+  BlockPool& get_pool(size_t size, Stream stream);
+  PrivatePool& private_pool(MempoolId_t mempool_id);
+  std::vector<BlockPool*> all_pools();
   Block* find_unused(size_t size, Stream stream, BlockPool& pool);
   Block* new_segment(size_t segment_size, Stream stream, BlockPool& pool, bool retry, const Context& context);
   Block* take(Block* block, size_t size, size_t request, const Context& context);
@@ -129,12 +170,15 @@ class DeviceCachingAllocator final {
   void free_block(Block* block, const Context& context);
   size_t merge(Block* block, Block* neighbour);
   void insert_events(Block* block);
+  void insert_deferred_events();
   void process_events(const Context& context);
   void synchronize_and_free_events(const Context& context);
 
   void collect_garbage(const Context& context);
   bool release_large_enough(size_t size, Stream stream, BlockPool& pool, const Context& context);
   size_t release_unused_segments(const Context& context);
+  size_t release_unused_segments(BlockPool& pool, const Context& context);
+  size_t release_freeable_pools(MempoolId_t mempool_id, const Context& context);
   void release_segment(Block* block, const Context& context);
 
   void increase(StatArray& stat, const BlockPool& pool, size_t amount);
@@ -150,6 +194,10 @@ class DeviceCachingAllocator final {
   std::mutex mutex_; // of everything below
   BlockPool small_blocks_{{}, true};
   BlockPool large_blocks_{{}, false};
+  std::map<MempoolId_t, std::unique_ptr<PrivatePool>> private_pools_;
+  // The pools to which requests go now, each with a function that says for which streams.
+  std::vector<std::pair<MempoolId_t, std::function<bool(Stream)>>> captures_underway_;
+  std::vector<Block*> deferred_; // blocks that were freed during a capture and wait for other streams
   std::unordered_set<Block*> active_blocks_;
   // The blocks that wait for a stream, in the order of their events, by device and stream.
   std::map<std::pair<DeviceIndex, StreamId>, std::deque<std::pair<Event, Block*>>> events_;

@@ -6,6 +6,7 @@
 #include <c10/cuda/CUDAStream.h>
 #include <c10/util/Exception.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -90,7 +91,25 @@ class CUDAPluggableAllocator final : public c10::cuda::CUDACachingAllocator::CUD
   double getMemoryFraction(c10::DeviceIndex) override {
     refuse("getMemoryFraction");
   }
-  SnapshotInfo snapshot() override {
+  void beginAllocateToPool(c10::DeviceIndex, c10::MempoolId_t, std::function<bool(c10::Stream)>) override {
+    refuse("beginAllocateToPool");
+  }
+  void endAllocateToPool(c10::DeviceIndex, c10::MempoolId_t) override {
+    refuse("endAllocateToPool");
+  }
+  void createOrIncrefPool(c10::DeviceIndex, c10::MempoolId_t) override {
+    refuse("createOrIncrefPool");
+  }
+  void releasePool(c10::DeviceIndex, c10::MempoolId_t) override {
+    refuse("releasePool");
+  }
+  int getPoolUseCount(c10::DeviceIndex, c10::MempoolId_t) override {
+    refuse("getPoolUseCount");
+  }
+  void emptyPool(c10::DeviceIndex, c10::MempoolId_t) override {
+    refuse("emptyPool");
+  }
+  SnapshotInfo snapshot(c10::MempoolId_t) override {
     refuse("snapshot");
   }
   void recordHistory(const HistoryOptions&) override {

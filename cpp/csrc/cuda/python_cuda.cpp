@@ -1,10 +1,11 @@
 // Mirrors: torch/csrc/cuda/Module.cpp, torch/csrc/cuda/Stream.cpp
 //
 // The functions that reftorch/cuda calls; csrc/python_stream.cpp binds streams and events. Functions that wait for a
-// device release the GIL. python_memory.cpp has the functions for memory. Left
-// out: graphs, NVTX, IPC.
+// device release the GIL. python_memory.cpp has the functions for memory, python_graph.cpp those for graphs. Left out:
+// NVTX, IPC.
 #include <csrc/cuda/python_cuda.h>
 
+#include <csrc/cuda/python_graph.h>
 #include <csrc/cuda/python_kernel_watch.h>
 #include <csrc/cuda/python_memory.h>
 #include <csrc/python_dtype.h>
@@ -123,6 +124,7 @@ void initCuda(PyObject* module) {
         [](int64_t device) { return at::cuda::detail::getDefaultCUDAGenerator(checked_device_index(device)); });
   init_streams(m);
   initCudaMemory(m);
+  initCudaGraph(m);
 #if defined(CUDA_SIM)
   initKernelWatch(m);
 #endif

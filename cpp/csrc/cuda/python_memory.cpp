@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 namespace py = pybind11;
 
@@ -136,7 +137,7 @@ py::dict to_dict(const SegmentInfo& segment) {
   result["requested_size"] = segment.requested_size;
   result["stream"] = segment.stream;
   result["segment_type"] = segment.is_large ? "large" : "small";
-  result["segment_pool_id"] = py::make_tuple(0, 0);
+  result["segment_pool_id"] = segment.owner_private_pool_id;
   result["is_expandable"] = false;
   result["frames"] = to_list(segment.context_when_allocated);
   py::list blocks;
@@ -168,11 +169,8 @@ py::dict to_dict(const TraceEntry& entry) {
   return result;
 }
 
-py::dict memory_snapshot(const py::object& mempool_id) {
-  TORCH_CHECK_NOT_IMPLEMENTED(mempool_id.is_none(),
-                              "memory_snapshot(): there are no memory pools here, but mempool_id was "
-                              "given");
-  const SnapshotInfo snapshot = allocator().snapshot();
+py::dict memory_snapshot(std::optional<c10::MempoolId_t> mempool_id) {
+  const SnapshotInfo snapshot = allocator().snapshot(mempool_id.value_or(c10::MempoolId_t{0, 0}));
   py::list segments, device_traces;
   for (const SegmentInfo& segment : snapshot.segments) {
     segments.append(to_dict(segment));

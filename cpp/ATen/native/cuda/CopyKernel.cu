@@ -18,6 +18,7 @@
 #include <ATen/native/DispatchSize.h>
 #include <c10/core/Event.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CachingHostAllocator.h>
 #include <c10/util/LongWork.h>
 #include <ATen/native/cuda/Loops.cuh>
@@ -112,6 +113,10 @@ void copy_host(const Tensor& dst, const Tensor& src, bool non_blocking) {
   const bool to_device = dst.device().is_cuda();
   const c10::cuda::CUDAGuard guard((to_device ? dst : src).device().index());
   const auto stream = c10::cuda::getCurrentCUDAStream();
+  TORCH_CHECK(c10::cuda::is_pinned((to_device ? src : dst).storage().storage_impl_->data_ptr_) ||
+                  c10::cuda::capture_status(stream) == c10::cuda::CaptureStatus::None,
+              "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. "
+              "Please use tensor.pin_memory() or allocate the tensor with pin_memory=True.");
   c10::LongWork::begin(); // a copy of pageable memory waits for the stream
   C10_CUDA_CHECK(cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), dst.numel() * dst.itemsize(),
                                  to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));

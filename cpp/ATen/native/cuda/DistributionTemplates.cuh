@@ -33,7 +33,7 @@ C10_HOST_DEVICE T unit_number(const PhiloxNumbers& r, int first) {
 class PhiloxDraws {
  public:
   C10_HOST_DEVICE PhiloxDraws(PhiloxCudaState state, int64_t subsequence)
-      : state_(state), subsequence_(static_cast<uint64_t>(subsequence)) {}
+      : state_(cuda::philox::unpack(state)), subsequence_(static_cast<uint64_t>(subsequence)) {}
 
   C10_HOST_DEVICE PhiloxNumbers next() {
     return philox(state_.seed, subsequence_, state_.offset + drawn_++);

@@ -6,7 +6,6 @@
 #include <c10/cuda/sim/runtime.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
@@ -31,8 +30,9 @@ cudaError_t with_stream(cudaStream_t handle, const std::function<cudaError_t(con
   {
     std::lock_guard<std::mutex> lock(runtime().mutex);
     stream = find_stream(handle);
+    RETURN_IF_ERROR(stream == nullptr ? cudaErrorInvalidResourceHandle : capture_error(*stream));
   }
-  return done(stream == nullptr ? cudaErrorInvalidResourceHandle : f(stream));
+  return done(f(stream));
 }
 
 void with_open_peers(Device& device, const std::function<void()>& f) {
@@ -81,6 +81,10 @@ static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t h
         staged = std::make_shared<std::vector<char>>(begin, begin + bytes);
         from = staged->data();
       }
+      if (stream->capture != nullptr && (wait || staged != nullptr)) {
+        stream->capture->valid = false; // a launch of the graph could neither wait nor take the bytes again
+        return cudaErrorStreamCaptureUnsupported;
+      }
     }
     char *to_view = nullptr, *from_view = nullptr;
     {
@@ -88,11 +92,12 @@ static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t h
       to_view = device_view(to, bytes);
       from_view = device_view(from, bytes);
     }
-    const unsigned long number = number_of(stream, "copy");
-    if (pinned != nullptr && number != 0) {
-      if_watching([&](Observer& it) { it.pinned_copy(pinned, bytes, pinned == to, number); });
-    }
-    const Mark mark = enqueue(stream, [=] {
+    const auto announce = [=](Observer& it, unsigned long number) {
+      if (pinned != nullptr) {
+        it.pinned_copy(pinned, bytes, pinned == to, number);
+      }
+    };
+    const auto run = [=](unsigned long number) {
       for (Device* device : {to_device, from_device}) {
         if (device != nullptr) {
           open_memory(*device, true);
@@ -113,7 +118,8 @@ static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t h
         }
       }
       (void)staged;
-    });
+    };
+    const Mark mark = enqueue(stream, {"copy", run, announce});
     if (!wait) {
       return cudaSuccess;
     }
@@ -132,10 +138,12 @@ cudaError_t launch(const cudaLaunchConfig_t& config, std::unique_ptr<Kernel> ker
         b.z > 64 || uint64_t(b.x) * b.y * b.z > kMaxThreads || config.dynamicSmemBytes > kMaxShared) {
       return cudaErrorInvalidConfiguration;
     }
-    const unsigned long number = number_of(stream, "kernel");
-    enqueue(stream, [config, kernel = std::shared_ptr<Kernel>(std::move(kernel)), device = stream->device, number] {
+    const void* const function = kernel->function;
+    const auto run = [config, kernel = std::shared_ptr<Kernel>(std::move(kernel)),
+                      device = stream->device](unsigned long number) {
       with_open_peers(*device, [&] { run_grid(config, *kernel, *device, number); });
-    });
+    };
+    enqueue(stream, {"kernel", run, nullptr, function});
     // With CUDA_LAUNCH_BLOCKING=1 the kernel has run, so its own launch reports the error, as on a GPU.
     return runtime().blocking ? stream->device->error.load() : cudaSuccess;
   });
@@ -179,37 +187,6 @@ cudaError_t cudaPeekAtLastError() {
   return status() != cudaSuccess ? status() : last_error;
 }
 
-static const struct {
-  cudaError_t error;
-  const char *name, *text;
-} kErrors[] = {
-#define ERROR(name, text) {name, #name, text}
-    ERROR(cudaSuccess, "no error"),
-    ERROR(cudaErrorInvalidValue, "invalid argument"),
-    ERROR(cudaErrorMemoryAllocation, "out of memory"),
-    ERROR(cudaErrorInitializationError, "initialization error"),
-    ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
-    ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected"),
-    ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
-    ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
-    ERROR(cudaErrorNotReady, "device not ready"),
-    ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
-    ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated"),
-    ERROR(cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
-    ERROR(cudaErrorPeerAccessNotEnabled, "peer access has not been enabled"),
-    ERROR(cudaErrorAssert, "device-side assert triggered"),
-    ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
-#undef ERROR
-};
-const char* cudaGetErrorName(cudaError_t error) {
-  auto it = std::find_if(std::begin(kErrors), std::end(kErrors), [&](const auto& e) { return e.error == error; });
-  return it != std::end(kErrors) ? it->name : "unrecognized error code";
-}
-const char* cudaGetErrorString(cudaError_t error) {
-  auto it = std::find_if(std::begin(kErrors), std::end(kErrors), [&](const auto& e) { return e.error == error; });
-  return it != std::end(kErrors) ? it->text : "unrecognized error code";
-}
-
 // ---- Devices ----
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = number_of_devices(); // does not construct Runtime: see Note [The simulator sleeps]
@@ -236,6 +213,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 cudaError_t cudaDeviceSynchronize() {
   RETURN_IF_ERROR(status());
+  RETURN_IF_ERROR(forbid_wait(runtime().devices[current_device]));
   return synchronize_device(runtime().devices[current_device]);
 }
 cudaError_t cudaDeviceReset() {
@@ -277,6 +255,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
 // ---- Memory ----
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   RETURN_IF_ERROR(status());
+  RETURN_IF_ERROR(forbid_unsafe());
   *pointer = nullptr;
   Device& device = runtime().devices[current_device];
   const size_t asked = bytes;
@@ -309,6 +288,7 @@ cudaError_t cudaFree(void* pointer) {
   if (device == nullptr) {
     return done(cudaErrorInvalidValue);
   }
+  RETURN_IF_ERROR(forbid_unsafe());
   const cudaError_t error = synchronize_device(*device); // CUDA's cudaFree waits, too
   if_watching([&](Observer& it) { it.freed(pointer); });
   std::lock_guard<std::mutex> lock(runtime().mutex);
@@ -352,11 +332,11 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t
     if (device_of(pointer) != s->device) {
       return cudaErrorInvalidValue;
     }
-    const unsigned long number = number_of(s, "memset");
-    enqueue(s, [=] {
+    const auto run = [=](unsigned long number) {
       if_watching([&](Observer& it) { it.range(pointer, bytes, /*writes=*/true, number); });
       std::memset(pointer, value, bytes);
-    });
+    };
+    enqueue(s, {"memset", run});
     return cudaSuccess;
   });
 }
@@ -387,9 +367,10 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) { // the stream first finishe
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   return with_stream(handle, [](const StreamPtr& stream) {
+    RETURN_IF_ERROR(forbid_wait(*stream));
     if_watching([&](Observer& it) { it.host_waits_for_stream(stream.get()); });
     if (stream->is_default) { // an empty operation, which waits for the blocking streams
-      return synchronize(enqueue(stream, [] {}));
+      return synchronize(enqueue(stream, {nullptr, [](unsigned long) {}}));
     }
     std::unique_lock<std::mutex> lock(runtime().mutex);
     const Mark mark{stream, stream->submitted, nullptr};
@@ -399,6 +380,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
 }
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
   return with_stream(handle, [](const StreamPtr& stream) {
+    RETURN_IF_ERROR(forbid_wait(*stream));
     {
       std::lock_guard<std::mutex> lock(runtime().mutex);
       if (stream->finished < stream->submitted) {
@@ -411,7 +393,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t handle, void (*function)(void*), void* data) {
   return with_stream(handle, [&](const StreamPtr& stream) {
-    enqueue(stream, [=] { function(data); });
+    enqueue(stream, {nullptr, [=](unsigned long) { function(data); }});
     return cudaSuccess;
   });
 }
@@ -434,22 +416,24 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
     if (event->device != stream->device->index) {
       return cudaErrorInvalidResourceHandle;
     }
-    if_watching([&](Observer& it) { it.event_recorded(event, stream.get()); });
-    auto time = std::make_shared<std::chrono::steady_clock::time_point>();
-    event->mark = enqueue(stream, [time] { *time = std::chrono::steady_clock::now(); });
-    event->mark.time = time;
+    if (!capture_record(*event, *stream)) {
+      record_event(*event, stream);
+    }
     return cudaSuccess;
   });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned) {
   return with_stream(handle, [&](const StreamPtr& stream) {
-    if_watching([&](Observer& it) { it.stream_waits(stream.get(), event); });
-    enqueue(stream, [mark = event->mark] { wait_for(mark); });
-    return cudaSuccess;
+    cudaError_t error = cudaSuccess;
+    if (!capture_wait(stream, *event, &error)) {
+      wait_event(stream, *event);
+    }
+    return error;
   });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   RETURN_IF_ERROR(status());
+  RETURN_IF_ERROR(forbid_wait(*event));
   {
     std::lock_guard<std::mutex> lock(runtime().mutex);
     if (!passed(event->mark)) {
@@ -461,6 +445,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   RETURN_IF_ERROR(status());
+  RETURN_IF_ERROR(forbid_wait(*event));
   if_watching([&](Observer& it) { it.host_waits_for_event(event); });
   return synchronize(event->mark);
 }

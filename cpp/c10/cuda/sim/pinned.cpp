@@ -43,6 +43,7 @@ using namespace cudasim;
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
   RETURN_IF_ERROR(status());
+  RETURN_IF_ERROR(forbid_unsafe());
   const size_t rounded = (bytes + kPage - 1) / kPage * kPage;
   void* view = nullptr;
   *pointer = watching() != nullptr ? map_pinned(rounded, &view) : std::aligned_alloc(kPage, rounded);
@@ -58,6 +59,7 @@ cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
 }
 cudaError_t cudaFreeHost(void* pointer) {
   RETURN_IF_ERROR(status());
+  RETURN_IF_ERROR(forbid_unsafe());
   std::lock_guard<std::mutex> lock(runtime().mutex);
   if (pointer == nullptr) {
     return cudaSuccess;

@@ -4,12 +4,14 @@
 //   blocks.cpp   runs the threads of a block, as fibers of one host thread that switch at barriers
 //   memory.cpp   a range of addresses for each device, which host code cannot touch
 //   streams.cpp  a queue and a worker thread for each stream; events; the rules of the legacy default stream
+//   graphs.cpp   work that is recorded instead of run, and run later as often as the program wants
 //   symbols.cpp  the names of kernels
 //   output.cpp   what kernels print
 //   guard.cpp    ends kernels that never end
 //   observer.h   what the files above tell a tool that watches kernels; watch/ has that tool
 //   pinned.cpp   pinned memory of the host
 //   api.cpp      the other functions of the CUDA runtime
+//   errors.cpp   the names and texts of errors
 //   cublas.cpp   the one product of cuBLAS that reftorch calls
 //
 // Note [The simulator sleeps]
@@ -45,6 +47,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace cudasim {
 
@@ -91,6 +95,8 @@ struct Mark {
   std::shared_ptr<std::chrono::steady_clock::time_point> time;
 };
 
+struct Capture;
+
 struct Runtime {
   Runtime();
   std::mutex mutex; // protects every member that changes and is not atomic
@@ -98,6 +104,7 @@ struct Runtime {
   std::deque<Device> devices;
   size_t memory_bytes;
   std::map<CUstream_st*, StreamPtr> streams;
+  std::vector<std::shared_ptr<Capture>> captures; // those that have begun and not ended
   std::map<char*, size_t> pinned;
   std::map<char*, char*> pinned_views; // by what the host sees: see Note [Two views of pinned memory]
   bool protect, blocking;
@@ -115,10 +122,63 @@ extern thread_local cudaError_t last_error;
 
 bool passed(const Mark& mark); // the caller holds the mutex
 void wait_for(const Mark& mark);
-Mark enqueue(const StreamPtr& stream, std::function<void()> operation);
+
+// Work for a stream. A graph runs the work once for each launch, so `run` must not change what it owns. `number` is the
+// number that the observer gave the operation, or 0 if nobody watches.
+struct Operation {
+  const char* what; // the name for the observer, which does not count operations without a name
+  std::function<void(unsigned long number)> run;
+  std::function<void(Observer& it, unsigned long number)> announce{}; // is called when the operation is enqueued
+  const void* function = nullptr;                                     // the kernel
+};
+// An operation in the queue of a stream. It begins after the marks in `before`.
+struct Queued {
+  std::function<void(unsigned long number)> run;
+  unsigned long number;
+  std::vector<Mark> before;
+};
+// If the stream captures, the operation is recorded and not run.
+Mark enqueue(const StreamPtr& stream, Operation operation);
+// The stream does not capture.
+void record_event(CUevent_st& event, const StreamPtr& stream);
+void wait_event(const StreamPtr& stream, const CUevent_st& event);
 StreamPtr find_stream(cudaStream_t stream); // the caller holds the mutex; null if there is no such stream
-// Returns the number that the observer gives an operation which is enqueued next; 0 if nobody watches.
-unsigned long number_of(const StreamPtr& stream, const char* what);
+
+// ---- graphs.cpp ----
+
+// An operation of a graph. `lane` is the place in Capture::streams of the stream on which it was captured; the node
+// begins after the nodes in `dependencies`, which come earlier in the list of nodes.
+struct Node {
+  Operation operation;
+  size_t lane;
+  std::vector<size_t> dependencies;
+  bool other_lanes_wait = false; // whether it is a dependency of a node of another lane
+};
+
+// A graph that is being recorded.
+struct Capture {
+  const cudaStreamCaptureMode mode;
+  const std::thread::id thread; // the one that began the capture
+  const unsigned long long id;
+  bool valid = true, ended = false;
+  std::vector<StreamPtr> streams{}; // those that capture; the first one began
+  std::vector<Node> nodes{};
+};
+
+// Adds a node to the graph that the stream captures. The caller holds the mutex.
+void capture_operation(CUstream_st& stream, Operation operation);
+// Returns the error because of which no operation of the stream can be enqueued: its capture is invalid, or it is the
+// legacy stream of a device on which a blocking stream captures. The caller holds the mutex.
+cudaError_t capture_error(const CUstream_st& stream);
+// Each of these returns an error and makes captures invalid if one forbids the call: a call that is unsafe during a
+// capture, such as cudaMalloc; a wait for a stream; a wait for a device; a wait for an event.
+cudaError_t forbid_unsafe();
+cudaError_t forbid_wait(const CUstream_st& stream);
+cudaError_t forbid_wait(const Device& device);
+cudaError_t forbid_wait(const CUevent_st& event);
+// The events of a capture hold places in the graph. Each returns false if neither stream nor event takes part in one.
+bool capture_record(CUevent_st& event, CUstream_st& stream);
+bool capture_wait(const StreamPtr& stream, const CUevent_st& event, cudaError_t* error);
 
 // ---- pinned.cpp ----
 
@@ -192,13 +252,17 @@ void write_output(); // writes what the kernels of this host thread have printed
 struct CUstream_st {
   cudasim::Device* device;
   bool blocking, is_default;
-  std::deque<std::function<void()>> queue;
+  std::deque<cudasim::Queued> queue;
   uint64_t submitted = 0, finished = 0; // counts of operations
   std::condition_variable work;
   bool has_worker = false, destroyed = false;
+  std::shared_ptr<cudasim::Capture> capture; // null unless the stream captures
+  std::vector<size_t> last_nodes;            // the dependencies of the node that is captured next
 };
 
 struct CUevent_st {
   int device;
-  cudasim::Mark mark; // of the last recording
+  cudasim::Mark mark;                          // of the last recording
+  std::shared_ptr<cudasim::Capture> capture{}; // if the last recording was on a stream that captured
+  std::vector<size_t> last_nodes{};
 };

@@ -9,8 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <thread>
-#include <vector>
+#include <utility>
 
 namespace cudasim {
 
@@ -123,7 +122,7 @@ static void work(const StreamPtr& stream) {
       return;
     }
     r.running++;
-    std::function<void()> operation = std::move(stream->queue.front());
+    Queued operation = std::move(stream->queue.front());
     stream->queue.pop_front();
     lock.unlock();
     if (!is_open) {
@@ -133,8 +132,9 @@ static void work(const StreamPtr& stream) {
     if (r.latency_us > 0) {
       std::this_thread::sleep_for(std::chrono::microseconds(r.latency_us));
     }
-    operation();
-    operation = nullptr;
+    std::for_each(operation.before.begin(), operation.before.end(), wait_for);
+    operation.run(operation.number);
+    operation = {};
     lock.lock();
     if (stream->queue.empty()) { // close the memory before another thread can learn that the work is done
       open_memory(device, false);
@@ -165,7 +165,8 @@ void tell_block_freed(const void* p, int device, cudaStream_t stream, bool share
   if_watching([&](Observer& it) { it.block_freed(p, handle_of(stream, device), shared); });
 }
 
-unsigned long number_of(const StreamPtr& stream, const char* what) {
+// Returns the number that the observer gives an operation which is enqueued next; 0 if nobody watches.
+static unsigned long number_of(const StreamPtr& stream, const char* what) {
   Observer* it = watching();
   return it != nullptr ? it->enqueued(stream.get(), what) : 0;
 }
@@ -174,8 +175,19 @@ unsigned long number_of(const StreamPtr& stream, const char* what) {
 // Stream 0 is CUDA's legacy stream. Its work waits for all earlier work of the blocking streams of its device, and
 // later work of the blocking streams waits for it. Streams made with cudaStreamNonBlocking, as PyTorch's are, do not
 // wait for the legacy stream, and the legacy stream does not wait for them.
-Mark enqueue(const StreamPtr& stream, std::function<void()> operation) {
+Mark enqueue(const StreamPtr& stream, Operation operation) {
   Runtime& r = runtime();
+  {
+    std::lock_guard<std::mutex> lock(r.mutex);
+    if (stream->capture != nullptr) {
+      capture_operation(*stream, std::move(operation));
+      return {};
+    }
+  }
+  const unsigned long number = operation.what != nullptr ? number_of(stream, operation.what) : 0;
+  if (operation.announce != nullptr && number != 0) {
+    if_watching([&](Observer& it) { operation.announce(it, number); });
+  }
   std::unique_lock<std::mutex> lock(r.mutex);
   if (r.ended) { // see Note [The end of the process]
     return {stream, stream->submitted, nullptr};
@@ -191,19 +203,13 @@ Mark enqueue(const StreamPtr& stream, std::function<void()> operation) {
     const Mark mark{stream, ++stream->submitted, nullptr};
     lock.unlock();
     open_memory(*stream->device, true);
-    operation();
+    operation.run(number);
     open_memory(*stream->device, false);
     lock.lock();
     stream->finished++;
     return mark;
   }
-  if (!before.empty()) {
-    operation = [before, operation = std::move(operation)] {
-      std::for_each(before.begin(), before.end(), wait_for);
-      operation();
-    };
-  }
-  stream->queue.push_back(std::move(operation));
+  stream->queue.push_back({std::move(operation.run), number, std::move(before)});
   const Mark mark{stream, ++stream->submitted, nullptr};
   if (!stream->has_worker) {
     stream->has_worker = true;
@@ -211,6 +217,17 @@ Mark enqueue(const StreamPtr& stream, std::function<void()> operation) {
   }
   stream->work.notify_one();
   return mark;
+}
+
+void record_event(CUevent_st& event, const StreamPtr& stream) {
+  if_watching([&](Observer& it) { it.event_recorded(&event, stream.get()); });
+  auto time = std::make_shared<std::chrono::steady_clock::time_point>();
+  event.mark = enqueue(stream, {nullptr, [time](unsigned long) { *time = std::chrono::steady_clock::now(); }});
+  event.mark.time = time;
+}
+void wait_event(const StreamPtr& stream, const CUevent_st& event) {
+  if_watching([&](Observer& it) { it.stream_waits(stream.get(), &event); });
+  enqueue(stream, {nullptr, [mark = event.mark](unsigned long) { wait_for(mark); }});
 }
 
 } // namespace cudasim

@@ -138,6 +138,10 @@ void run_operation(void* data) {
 
 ncclResult_t enqueue(ncclComm_t comm, cudaStream_t stream, std::string text,
                      std::function<void(const gloo::Context&)> run) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone) {
+    return ncclInvalidUsage; // the operation below can run only once, but a graph would run it at each launch
+  }
   auto* const operation = new Operation{comm->shared_from_this(), std::move(text), std::move(run)};
   return cudaLaunchHostFunc(stream, &run_operation, operation) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }

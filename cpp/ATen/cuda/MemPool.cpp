@@ -1,0 +1,23 @@
+// Mirrors: aten/src/ATen/cuda/MemPool.cpp
+#include <ATen/cuda/MemPool.h>
+
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+
+namespace reftorch::at::cuda {
+
+MemPool::MemPool(bool is_user_created) : id_(graph_pool_handle(is_user_created)), device_(c10::cuda::current_device()) {
+  c10::cuda::CUDACachingAllocator::get()->createOrIncrefPool(device_, id_);
+}
+
+MemPool::~MemPool() {
+  auto* const allocator = c10::cuda::CUDACachingAllocator::get();
+  allocator->releasePool(device_, id_);
+  allocator->emptyPool(device_, id_);
+}
+
+int MemPool::use_count() const {
+  return c10::cuda::CUDACachingAllocator::get()->getPoolUseCount(device_, id_);
+}
+
+} // namespace reftorch::at::cuda
