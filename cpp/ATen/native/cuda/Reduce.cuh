@@ -20,6 +20,7 @@ namespace reftorch::at::native {
 
 constexpr int64_t kVeryFewElements = 8;   // below this many elements, one thread computes an output
 constexpr int64_t kFewElements = 256;     // up to this many elements, an output is not worth a block of threads
+constexpr int64_t kFewestOfThread = 4;    // a thread reduces at least so many elements, except in a group of 8
 constexpr int64_t kElementsOfThread = 16; // a thread that shares an output with other groups reduces at least so many
 
 // The dimensions of a reduction, taken from the iterator: the kept dimensions (one output for each index) and the
@@ -57,7 +58,7 @@ struct ReduceConfig {
 // neighbouring outputs. The second makes the block two-dimensional: `apart` outputs and `group` slices of the reduced
 // dimension.
 //
-//     a row of x is an output: x.sum(1)         a column of x is an output: x.sum(0)
+//     rows of 128 elements, x.sum(1)            columns of 257 elements, x.sum(0)
 //     group 32, apart 1                         group 4, apart 32
 //     threads 0 to 31:  x[0, 0] to x[0, 31]     threads 0 to 31:  x[0, 0] to x[0, 31]
 //     threads 32 to 63: x[1, 0] to x[1, 31]     threads 32 to 63: x[1, 0] to x[1, 31]
@@ -66,11 +67,14 @@ struct ThreadLayout {
     if (num_reduced < kVeryFewElements) {
       return;
     }
+    // A large group spends its time at the barriers. A group of 8 is not too small, because 8 floats fill a sector, the
+    // least that a GPU reads.
+    const int64_t threads = num_reduced / kFewestOfThread;
     if (reduces_fastest_dim) {
-      group = power_of_two(num_reduced > kFewElements ? kThreads : 32, num_reduced);
+      group = power_of_two(num_reduced > kFewElements ? kThreads : 32, std::max<int64_t>(threads, 8));
     } else { // as many outputs as are there, a warp of them if each has many elements
       const int64_t outputs = power_of_two(num_reduced > kFewElements ? 32 : kThreads, 2 * num_outputs - 1);
-      group = power_of_two(kThreads / outputs, num_reduced);
+      group = power_of_two(kThreads / outputs, threads);
       apart = kThreads / group;
     }
   }
