@@ -17,5 +17,6 @@ def test_there_is_none(real_torch_or_none: ModuleType | None) -> None:
         if library is not reftorch and there.is_available():
             continue
         assert not there.is_available() and there.device_count() == 0 and there.current_accelerator() is None
-        with pytest.raises(RuntimeError, match="Cannot access accelerator device when none is available"):
-            there.synchronize()
+        for call in (there.synchronize, there.Graph):
+            with pytest.raises(RuntimeError, match="Cannot access accelerator device when none is available"):
+                call()

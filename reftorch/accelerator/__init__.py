@@ -1,7 +1,7 @@
 """The accelerator, of whatever kind: its devices and their streams.
 
 Mirrors: torch/accelerator/__init__.py
-Leaves out: capabilities, graphs.
+Leaves out: capabilities.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 from reftorch import _C
 from reftorch._warnings import warn
 from reftorch.accelerator._utils import _index_of
+from reftorch.accelerator.graphs import Graph
 from reftorch.accelerator.memory import (
     empty_cache,
     empty_host_cache,
@@ -25,6 +26,7 @@ from reftorch.accelerator.memory import (
 )
 
 __all__ = [
+    "Graph",
     "current_accelerator",
     "current_device_idx",
     "current_device_index",

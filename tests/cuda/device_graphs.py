@@ -140,6 +140,26 @@ def test_a_graph_is_written_for_dot(tmp_path: Path) -> None:
         plain.debug_dump(str(tmp_path / "other.dot"))
 
 
+def test_a_graph_of_the_accelerator(tmp_path: Path) -> None:
+    x, stream = torch.zeros(3, device="cuda"), torch.Stream()
+    graph = torch.accelerator.Graph(keep_graph=True, capture_error_mode="thread_local")
+    with stream, graph:
+        x += 1
+    other = torch.accelerator.Graph(pool=graph.pool())
+    with stream, other:
+        x *= 2
+    for each in (graph, other, graph, other):
+        each.replay()
+    assert x.tolist() == [6, 6, 6] and other.pool() == graph.pool()
+    graph.debug_dump(str(tmp_path / "graph.dot"))
+    assert (tmp_path / "graph.dot").read_text().startswith("digraph")
+    graph.reset()
+    with stream, graph:
+        x -= 1
+    graph.replay()
+    assert x.tolist() == [5, 5, 5]
+
+
 # ---- what a capture forbids ------------------------------------------------------------------------------------------
 
 WAITS: dict[str, Callable[[torch.Tensor], object]] = {

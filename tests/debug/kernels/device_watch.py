@@ -162,6 +162,26 @@ def test_two_streams(waits: bool, launch: Launch) -> None:
     assert kinds == ([] if waits else [f"{READ_WRITE} on two streams", f"{WRITE_READ} on two streams"])
 
 
+@pytest.mark.parametrize("waits", [False, True])
+def test_streams_of_a_graph(waits: bool, launch: Launch) -> None:
+    side, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    with watch_kernels(library=False) as seen:
+        x, y = ones(32), ones(32)
+        with torch.cuda.graph(graph):
+            main = torch.cuda.current_stream()
+            side.wait_stream(main)
+            launch("doubled", 1, 32, y, x, 32)
+            if waits:
+                side.wait_stream(main)
+            launch("doubled", 1, 32, x, y, 32, 0, side)
+            main.wait_stream(side)
+        for _ in range(2):
+            graph.replay()  # the second one waits for the first one
+        torch.cuda.synchronize()
+    kinds = {problem.what for problem in seen.problems}
+    assert kinds == (set() if waits else {f"{READ_WRITE} on two streams", f"{WRITE_READ} on two streams"})
+
+
 def access(seen: watch_kernels, kernel: str, kind: str, space: str) -> Site:
     lines = marked(kernel, "// cost")
     (site,) = [s for s in seen.sites if (s.line.short in lines, s.kind, s.space) == (True, kind, space)]
