@@ -676,6 +676,24 @@ class Reducer:
             )
         self.static_graph = True
 
+    def _update_process_group(self, process_group: Any) -> None:
+        """Reduce over another group from now on. Mirrors reducer.cpp, ``update_process_group``."""
+        self.process_group = process_group
+
+    def _reset_state(self) -> None:
+        """Forget a pass that was not finished, and build the buckets again after the next one.
+
+        The buffers are new ones: a collective of the old group may still write to the old ones.
+
+        Mirrors torch/csrc/distributed/c10d/reducer.cpp, ``reset_state``.
+        """
+        self.has_rebuilt_buckets = False
+        self.rebuilt_indices = []
+        self.expect_autograd_hooks = self.require_finalize = False
+        self.divide_factor = None
+        self.local_used_map = [0] * len(self.params)
+        self._initialize_buckets([bucket.variable_indices for bucket in self.buckets])
+
     def _install_post_backward_futures(self, futures: Sequence[Any]) -> None:
         """Wait for these futures at the end of the next backward. Mirrors reducer.cpp, the method of this name."""
         self.post_backward_futures += futures

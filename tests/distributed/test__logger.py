@@ -18,6 +18,7 @@ from tests.nn.parallel.test_distributed import Branch, play, ranks
 
 dist: Any = torch.distributed
 NAMES = ("forward_compute_time", "backward_compute_time", "backward_comm_time", "backward_compute_comm_overlap_time")
+KEPT: list[Any] = []  # torch's gloo may wait for the GIL on its thread, and its destructor for the thread with the GIL
 OWN = {"gloo_num_threads", "can_set_static_graph"}  # here our threads are counted; torch leaves the second one out
 
 
@@ -45,6 +46,7 @@ def test_the_data_are_those_of_torch(options: dict[str, Any], real_torch: Any) -
             for _ in range(3):
                 model(lib.ones(2, 2)).sum().backward()
                 found.append(numbers(model._get_ddp_logging_data()))
+            KEPT.append((model, group))
             return found
 
         return play(lib, 2, program)

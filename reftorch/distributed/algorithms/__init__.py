@@ -1,7 +1,7 @@
 """Algorithms on top of the collectives.
 
 Mirrors: torch/distributed/algorithms/__init__.py
-Leaves out: checkpoint wrappers, quantization.
+Leaves out: checkpoint wrappers.
 """
 
 from reftorch._api import getattr_of as _getattr_of

@@ -339,7 +339,7 @@ def new_group(
     else:
         members = sorted(ranks) if sort_ranks else list(ranks)
         if len(set(members)) != len(members):
-            raise ValueError(f"new_group: a rank is named twice in {members}")
+            raise ValueError(f"ranks list must not contain duplicate entries, got {members}")
         if len(members) > world_size:
             raise ValueError(
                 "the new group's world size should be less or equal to the world size set by init_process_group"
@@ -347,8 +347,7 @@ def new_group(
         for member in members:
             if member < 0 or member >= world_size:
                 raise ValueError(
-                    "The new group's rank should be within the world_size set by init_process_group, "
-                    f"but got {member} of {world_size}"
+                    f"Rank {member} is out of range. Valid ranks are 0 to {world_size - 1} (world_size={world_size})"
                 )
     if use_local_synchronization:  # other ranks do not count this call, so the name cannot be a number
         same = sum(_world.pg_names[pg].startswith(f"ranks_{members}") for pg in _world.pg_names)

@@ -239,6 +239,21 @@ def get_backend_config(group: ProcessGroup | None = None) -> str:
     return str(BackendConfig(get_backend(group)))
 
 
+def _get_pg_config(group: ProcessGroup | None = None) -> dict[str, Any]:
+    """Return the name, description, backends, size and global ranks of a group.
+
+    Mirrors torch/distributed/distributed_c10d.py, ``_get_pg_config``.
+    """
+    pg = _group_or_default_group(group)
+    return {
+        "pg_name": _world.pg_names[pg],
+        "pg_desc": pg.group_desc,
+        "backend_config": get_backend_config(pg),
+        "pg_size": pg.size(),
+        "ranks": get_process_group_ranks(pg),
+    }
+
+
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
     """Return the rank of this process among those of its machine, as the launcher says it in ``LOCAL_RANK``.
 

@@ -408,6 +408,31 @@ class DistributedDataParallel(Module, Joinable):
             if p.requires_grad and name not in self.parameters_to_ignore
         }
 
+    def _build_params_for_reducer(self) -> tuple[list[Any], list[bool]]:
+        """Return the parameters that require a gradient, and for each of them whether its gradient is sparse: never."""
+        parameters = list(self._named_trained_parameters().values())
+        return parameters, [False] * len(parameters)
+
+    def _build_debug_param_to_name_mapping(self, parameters: Sequence[Any]) -> dict[int, str]:
+        """Return the names of the Reducer's parameters by their places.
+
+        Raises:
+            ValueError: the parameters are not those of the module.
+        """
+        place_of = {p: i for i, p in enumerate(parameters)}
+        named = self._named_trained_parameters()
+        for name, p in named.items():
+            if p not in place_of:
+                raise ValueError(
+                    f"Param with name {name} is not among the {len(parameters)} parameters of the Reducer."
+                )
+        if len(named) != len(place_of):
+            raise ValueError(
+                f"Expected param to name mapping to cover all {len(place_of)} parameters, but the module has "
+                f"{len(named)} that require a gradient."
+            )
+        return {place_of[p]: name for name, p in named.items()}
+
     def _assign_modules_buffers(self) -> None:
         """Look up the buffers again, because a module may replace them."""
         self.named_module_buffers = {
@@ -417,8 +442,7 @@ class DistributedDataParallel(Module, Joinable):
 
     def _ddp_init_helper(self, static_graph: bool) -> None:
         """Build the first buckets and the Reducer."""
-        named = self._named_trained_parameters()
-        parameters = list(named.values())
+        parameters, _ = self._build_params_for_reducer()
         limits = self._bucket_config.compute_bucket_size_limits(static_graph, self.find_unused_parameters)
         buckets = _compute_bucket_assignment_by_size(parameters, limits)
         self.reducer = Reducer(
@@ -428,7 +452,7 @@ class DistributedDataParallel(Module, Joinable):
             self.bucket_bytes_cap,
             self.find_unused_parameters,
             self.gradient_as_bucket_view,
-            dict(enumerate(named)),
+            self._build_debug_param_to_name_mapping(parameters),
             self._bucket_config.first_bucket_bytes_cap,
             self.batched_grad_copy,
             self._bucket_config.per_bucket_bytes_caps,
@@ -724,6 +748,17 @@ class DistributedDataParallel(Module, Joinable):
                 "unused parameters automatically, so you do not need to set find_unused_parameters=true, just be sure "
                 "these unused parameters will not change during training loop while calling `_set_static_graph`."
             )
+
+    def _update_process_group(self, new_process_group: Any) -> None:
+        """Train with another group of ranks from now on, for example with fewer, after one has died.
+
+        A pass that was not finished is forgotten. Hooks that were registered keep their own group.
+
+        Mirrors torch/nn/parallel/distributed.py, the method of this name.
+        """
+        self.reducer._reset_state()
+        self.process_group = new_process_group
+        self.reducer._update_process_group(new_process_group)
 
     def _remove_autograd_hooks(self) -> None:
         """Remove the Reducer's hooks from the parameters."""

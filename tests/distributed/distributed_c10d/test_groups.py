@@ -116,6 +116,9 @@ def test_groups_of_some_ranks() -> None:
         members = dist.get_process_group_ranks(mine)  # type: ignore[arg-type]
         assert len(all_groups) == 2 and members == [rank // 2 * 2, rank // 2 * 2 + 1]
         ranks = dist.get_process_group_ranks(own)
+        config = dist.distributed_c10d._get_pg_config(own)
+        assert config["pg_desc"] == own.group_desc and config["backend_config"] == "cpu:gloo,cuda:gloo"
+        assert (config["pg_size"], config["ranks"]) == (2, ranks) and config["pg_name"] == own.group_name
         dist.destroy_process_group(own)
         with pytest.raises(ValueError, match="is not registered"):
             dist.get_group_rank(own, 0)
@@ -127,9 +130,9 @@ def test_groups_of_some_ranks() -> None:
 def test_errors_of_new_groups() -> None:
     dist.init_process_group(**alone())
     try:
-        with pytest.raises(ValueError, match=r"rank should be within the world_size .* but got 3 of 1"):
+        with pytest.raises(ValueError, match="Rank 3 is out of range"):
             dist.new_group([3])
-        with pytest.raises(ValueError, match="a rank is named twice"):
+        with pytest.raises(ValueError, match="must not contain duplicate entries"):
             dist.new_group([0, 0])
         with pytest.raises(ValueError, match="must not exceed the world size"):
             dist.new_subgroups(2)

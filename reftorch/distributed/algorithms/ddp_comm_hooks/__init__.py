@@ -1,7 +1,7 @@
 """Communication hooks of DistributedDataParallel, and their list.
 
 Mirrors: torch/distributed/algorithms/ddp_comm_hooks/__init__.py
-Leaves out: quantization, optimizers as hooks.
+Leaves out: optimizers as hooks.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from reftorch._api import getattr_of as _getattr_of
 from reftorch.distributed.algorithms.ddp_comm_hooks import debugging_hooks as debugging
 from reftorch.distributed.algorithms.ddp_comm_hooks import default_hooks as default
 from reftorch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook as powerSGD
+from reftorch.distributed.algorithms.ddp_comm_hooks import quantization_hooks as quantization
 
 __all__ = ["DDPCommHookType", "register_ddp_comm_hook"]
 
@@ -43,6 +44,8 @@ class DDPCommHookType(Enum):
     ALLREDUCE = partial(_register, hook=default.allreduce_hook)
     FP16_COMPRESS = partial(_register, hook=default.fp16_compress_hook)
     BF16_COMPRESS = partial(_register, hook=default.bf16_compress_hook)
+    QUANTIZE_PER_TENSOR = partial(_register, hook=quantization.quantization_pertensor_hook)
+    QUANTIZE_PER_CHANNEL = partial(_register, hook=quantization.quantization_perchannel_hook)
     POWER_SGD = partial(_register_powerSGD, hook=powerSGD.powerSGD_hook, matrix_approximation_rank=1)
     POWER_SGD_RANK2 = partial(_register_powerSGD, hook=powerSGD.powerSGD_hook, matrix_approximation_rank=2)
     BATCHED_POWER_SGD = partial(_register_powerSGD, hook=powerSGD.batched_powerSGD_hook, matrix_approximation_rank=1)
