@@ -18,7 +18,6 @@ Two ways lead from a random choice to the parameters of its distribution, becaus
       loss = -decoder_log_prob(z)
 
 Mirrors: torch/distributions/__init__.py
-Leaves out: nothing. Kernels of gamma, Dirichlet, Poisson and binomial samples exist for the CPU only.
 
 Example:
     >>> import reftorch as torch

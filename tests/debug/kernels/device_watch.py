@@ -296,6 +296,7 @@ def test_one_block_at_a_time() -> None:
 # One op for each of some files of kernels that compile in two seconds to five; every_op.py has all of them.
 OPS: dict[str, Callable[[torch.Tensor], Any]] = {
     "pointwise": lambda x: torch.where(x[:33, :33].t() > 0, x[:33, :33], x[0, 0]),
+    "half": lambda x: torch.where(x > 0, *(torch.full_like(x, value, dtype=torch.half) for value in (2, 3))),
     "reduction": lambda x: (x.sum(1), x.sum(0), x.sum()),
     "softmax": lambda x: torch.softmax(x, 1),
     "matmul": lambda x: x @ x.t(),
