@@ -793,9 +793,19 @@ def test_a_function_may_make_the_buffers_equal(location: _BufferCommHookLocation
     def program() -> list[float]:
         model = DistributedDataParallel(Counts())
 
+        events: list[str] = []
+
+        class Watched:
+            def __init__(self, future: Any) -> None:
+                self.future = future
+
+            def wait(self) -> None:
+                events.append("waits")
+                self.future.wait()
+
         def add(state: Any, named: dict[str, Any]) -> Any:
             assert state == "state" and list(named) == ["seen"]
-            futures = [dist.all_reduce(b, async_op=True).get_future() for b in named.values()]
+            futures = [Watched(dist.all_reduce(b, async_op=True).get_future()) for b in named.values()]
             if returns_futures:
                 return futures
             for future in futures:
@@ -804,8 +814,11 @@ def test_a_function_may_make_the_buffers_equal(location: _BufferCommHookLocation
         model._register_buffer_comm_hook("state", add, location)
         seen = []
         for _ in range(2):
-            model(torch.full((1, 1), 1.0 + dist.get_rank())).sum().backward()
+            output = model(torch.full((1, 1), 1.0 + dist.get_rank()))
+            events.append("backward")
+            output.sum().backward()
             seen.append(model.module.seen.item())
+        assert events == (["backward", "waits"] if returns_futures else ["waits", "backward"]) * 2
         return seen
 
     after = location is _BufferCommHookLocation.POST_FORWARD
