@@ -11,6 +11,8 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
+import warnings
 from typing import Any
 
 import pytest
@@ -650,6 +652,25 @@ sys.exit(3)
 def test_a_process_ends_with_work_in_flight(kind: str) -> None:
     done = subprocess.run([sys.executable, "-c", ENDING, kind], text=True, capture_output=True, timeout=120)
     assert done.returncode == 3, done.stderr
+
+
+def test_a_fork_while_a_stream_waits() -> None:
+    x, side = torch.zeros(3, device="cuda"), torch.cuda.Stream()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(20_000_000)
+        torch.cuda._sleep(20_000_000)
+        side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        x.add_(1)
+    time.sleep(0.005)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the process has threads
+        child = os.fork()
+    if child == 0:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    side.synchronize()
+    assert x.tolist() == [1, 1, 1]
 
 
 def test_the_states_of_the_generators() -> None:

@@ -15,6 +15,7 @@ namespace cudasim {
 
 thread_local int current_device = 0;
 thread_local cudaError_t last_error = cudaSuccess;
+static thread_local bool is_worker = false;
 
 std::string setting(const char* name, const char* otherwise) {
   const char* text = std::getenv(name);
@@ -53,7 +54,8 @@ static void end_streams() {
 }
 
 // Before a fork, OpenBLAS joins its threads too. So no worker runs an operation during a fork, and the mutex is locked,
-// so that the child finds it in order.
+// so that the child finds it in order. A worker that waits for another stream does not count, because the operation for
+// which it waits may not have begun.
 static void before_fork() {
   Runtime& r = runtime();
   std::unique_lock<std::mutex> lock(r.mutex);
@@ -66,6 +68,7 @@ static void after_fork_in_parent() {
   Runtime& r = runtime();
   lock_guard_thread(false);
   r.paused = false;
+  r.progress.notify_all();
   for (const auto& [handle, stream] : r.streams) {
     stream->work.notify_all();
   }
@@ -105,14 +108,21 @@ bool passed(const Mark& mark) {
   return mark.stream == nullptr || mark.stream->finished >= mark.ticket || runtime().ended;
 }
 void wait_for(const Mark& mark) {
-  std::unique_lock<std::mutex> lock(runtime().mutex);
-  runtime().progress.wait(lock, [&] { return passed(mark); });
+  Runtime& r = runtime();
+  std::unique_lock<std::mutex> lock(r.mutex);
+  if (is_worker) {
+    r.running--;
+    r.progress.notify_all();
+  }
+  r.progress.wait(lock, [&] { return passed(mark) && !(is_worker && r.paused); });
+  r.running += is_worker;
 }
 
 static void work(const StreamPtr& stream) {
   Runtime& r = runtime();
   Device& device = *stream->device;
   current_device = device.index;
+  is_worker = true;
   pthread_setname_np(pthread_self(), ("cuda:" + std::to_string(device.index)).c_str());
   bool is_open = false;
   std::unique_lock<std::mutex> lock(r.mutex);
@@ -133,7 +143,9 @@ static void work(const StreamPtr& stream) {
       std::this_thread::sleep_for(std::chrono::microseconds(r.latency_us));
     }
     std::for_each(operation.before.begin(), operation.before.end(), wait_for);
-    operation.run(operation.number);
+    if (!r.ended) { // the process may have ended during the wait
+      operation.run(operation.number);
+    }
     operation = {};
     lock.lock();
     if (stream->queue.empty()) { // close the memory before another thread can learn that the work is done
