@@ -436,7 +436,10 @@ bool Block::complete_warp_op(unsigned warp) {
   return current_goes_on;
 }
 
+// The kernel is left after its report. The guard may send a second signal meanwhile: it must not leave the kernel a
+// second time, because the report holds locks of the dynamic loader and of stderr.
 static void report_in_kernel(const char* what) {
+  this_block->enter();
   std::fprintf(stderr, "cudasim: %s\n  in kernel %s, block (%u,%u,%u), thread (%u,%u,%u)\n", what,
                function_name(this_block->function()).c_str(), blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x,
                threadIdx.y, threadIdx.z);

@@ -13,7 +13,8 @@
 // debugger may hold a kernel for as long as it likes.
 //
 // The simulator's own code must not be left in the middle, because it may hold a lock of malloc. Therefore the handler
-// leaves only code of the kernel, and the simulator looks at the flag when it returns to the kernel.
+// leaves only code of the kernel, and the simulator looks at the flag when it returns to the kernel. The report of a
+// kernel that is left belongs to the simulator, too, because the guard sends its signal until the kernel has ended.
 //
 // While no kernel has run for a second, the guard waits without a time limit.
 #include <c10/cuda/sim/runtime.h>
