@@ -45,6 +45,8 @@ STAYS_BEHIND = {
     "engine.cpp: nested_passes": "counts the passes on one stack, and a new thread has a new one",
     "CUDAStream.cpp: current_streams": "of a device's stream: the engine sets each node's stream itself",
     "streams.cpp: current_device": "the simulated driver's own state; the engine sets each node's device itself",
+    "streams.cpp: is_worker": "says that the thread is the worker of a simulated stream",
+    "graphs.cpp: thread_mode": "the simulated driver's own state, which a thread sets for its own calls",
     "streams.cpp: last_error": "the simulated driver's own state, which a thread reads after its own calls",
     "runtime.h: current_device": "declares the variable of streams.cpp",
     "runtime.h: last_error": "declares the variable of streams.cpp",

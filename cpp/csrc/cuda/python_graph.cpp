@@ -4,6 +4,7 @@
 #include <csrc/cuda/python_graph.h>
 
 #include <csrc/python_dtype.h>
+#include <csrc/utils/python_instances.h>
 
 #include <ATen/cuda/CUDAGraph.h>
 #include <ATen/cuda/MemPool.h>
@@ -57,23 +58,23 @@ void initCudaGraph(py::module_& m) {
             self.capture_begin(pool.value_or(MempoolId_t{0, 0}), capture_mode_of(capture_error_mode));
           },
           py::arg("pool") = py::none(), py::arg("capture_error_mode") = "global")
-      .def("capture_end", &CUDAGraph::capture_end)
-      .def("instantiate", &CUDAGraph::instantiate)
-      .def("register_generator_state", &CUDAGraph::register_generator_state, py::arg("generator"))
-      .def("replay", &CUDAGraph::replay, no_gil())
-      .def("reset", &CUDAGraph::reset)
-      .def("pool", &CUDAGraph::pool)
-      .def("enable_debug_mode", &CUDAGraph::enable_debug_mode)
-      .def("debug_dump", &CUDAGraph::debug_dump, py::arg("debug_path"))
+      .def("capture_end", method(&CUDAGraph::capture_end))
+      .def("instantiate", method(&CUDAGraph::instantiate))
+      .def("register_generator_state", method(&CUDAGraph::register_generator_state), py::arg("generator"))
+      .def("replay", method(&CUDAGraph::replay), no_gil())
+      .def("reset", method(&CUDAGraph::reset))
+      .def("pool", method(&CUDAGraph::pool))
+      .def("enable_debug_mode", method(&CUDAGraph::enable_debug_mode))
+      .def("debug_dump", method(&CUDAGraph::debug_dump), py::arg("debug_path"))
       .def("raw_cuda_graph", [](const CUDAGraph& self) { return reinterpret_cast<uintptr_t>(self.raw_cuda_graph()); })
       .def("raw_cuda_graph_exec",
            [](const CUDAGraph& self) { return reinterpret_cast<uintptr_t>(self.raw_cuda_graph_exec()); });
 
   py::class_<MemPool>(m, "_MemPool")
       .def(py::init<>())
-      .def_property_readonly("id", &MemPool::id)
+      .def_property_readonly("id", method(&MemPool::id))
       .def_property_readonly("device", [](const MemPool& self) { return int(self.device()); })
-      .def("use_count", &MemPool::use_count);
+      .def("use_count", method(&MemPool::use_count));
   m.def("_cuda_beginAllocateCurrentThreadToPool", &begin_allocate_current_thread_to_pool);
   m.def("_cuda_endAllocateToPool", [](int64_t device, MempoolId_t mempool_id) {
     c10::cuda::CUDACachingAllocator::get()->endAllocateToPool(checked_device_index(device), mempool_id);

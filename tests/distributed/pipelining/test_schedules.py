@@ -119,5 +119,6 @@ def test_mistakes_are_named() -> None:
         if rank == 0:
             with pytest.raises(RuntimeError, match=r"stage 0, part 1 of the batch.* Hint: the batch must be divisible"):
                 ScheduleGPipe(stage, 2).step(torch.ones(3, 1))
+        dist.barrier()  # rank 1 stays until rank 0 has sent
 
     world(torch, 2, program)
