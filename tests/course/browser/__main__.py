@@ -20,6 +20,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from course._tools.layout import ROOT, chapters
@@ -51,9 +52,10 @@ def main() -> int:
     if unfit := set(asked.parts) - known:
         return _missing(f"not with --url: {', '.join(sorted(unfit))}; there are {', '.join(sorted(known))}")
     asked.shots.mkdir(parents=True, exist_ok=True)
-    wrong = _look(chromium, set(asked.parts) or known, asked.shots, asked.url)
-    for each in wrong:
-        print(f"WRONG  {each}")
+    wrong = []
+    for each in _look(chromium, set(asked.parts) or known, asked.shots, asked.url):
+        print(f"WRONG  {each}", flush=True)  # when its part has ended: whoever stops the rest knows it
+        wrong.append(each)
     print(f"{len(wrong)} things wrong; screenshots are in {asked.shots}")
     return 1 if wrong else 0
 
@@ -63,7 +65,7 @@ def _missing(text: str) -> int:
     return 2
 
 
-def _look(chromium: str, parts: set[str], shots: Path, url: str | None) -> list[str]:
+def _look(chromium: str, parts: set[str], shots: Path, url: str | None) -> Iterator[str]:
     # Only now, for these import playwright.
     from playwright.sync_api import sync_playwright
 
@@ -73,26 +75,30 @@ def _look(chromium: str, parts: set[str], shots: Path, url: str | None) -> list[
     from tests.course.browser.server import jupyterlab, running
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends the server and the browser on the way out
-    wrong: list[str] = []
     scratch = Path(tempfile.mkdtemp(prefix="browser-", dir=ROOT / "build"))
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
             if parts != {"book"}:
                 with running(url) if url else jupyterlab(scratch) as lab:
-                    wrong += check_start_page(browser, lab, shots) if "start" in parts else []
-                    for name in parts & set(PAGES):
-                        wrong += check_page(browser, lab, name, shots)
+                    if "start" in parts:
+                        yield from check_start_page(browser, lab, shots)
+                    for name in PAGES:
+                        if name in parts:
+                            yield from check_page(browser, lab, name, shots)
                     for chapter in chapters():
-                        wrong += check_lesson(browser, lab, chapter, shots) if chapter.number in parts else []
-                    wrong += solve(browser, lab, EXERCISE, shots) if "exercise" in parts else []
+                        if chapter.number in parts:
+                            yield from check_lesson(browser, lab, chapter, shots)
+                    if "exercise" in parts:
+                        yield from solve(browser, lab, EXERCISE, shots)
                     for chapter in chapters():
-                        wrong += solve_chapter(browser, lab, chapter, shots) if f"{chapter.number}x" in parts else []
-            wrong += check_book(browser, scratch / "book", shots) if "book" in parts else []
+                        if f"{chapter.number}x" in parts:
+                            yield from solve_chapter(browser, lab, chapter, shots)
+            if "book" in parts:
+                yield from check_book(browser, scratch / "book", shots)
             browser.close()
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    return wrong
 
 
 if __name__ == "__main__":
