@@ -140,11 +140,7 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Any]:
     if state.iter < state.start_powerSGD_iter:
         state.maybe_increase_iter(bucket)
         return default_hooks.allreduce_hook(group, bucket)
-    original = None
-    if state.use_error_feedback:
-        if number in state.error_dict:
-            flat.add_(state.error_dict[number])
-        original = flat.clone()
+    original = _with_error(state, number, flat)
     matrices, ranks, plain = [], [], []
     for gradient in bucket.gradients():
         matrix = gradient.view(gradient.shape[0], -1) if gradient.dim() else gradient.view(1, 1)
@@ -163,12 +159,7 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Any]:
         _average_together(plain, group)
     if matrices:
         _approximate(state, number, matrices, ranks)
-    if original is not None:
-        state.error_dict[number] = original.sub_(flat)
-    state.maybe_increase_iter(bucket)
-    future: Future[Any] = Future()
-    future.set_result(flat)
-    return future
+    return _finished(state, bucket, original, flat)
 
 
 def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Any]:
@@ -187,21 +178,31 @@ def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[An
     count = flat.numel()
     side = math.ceil(math.sqrt(count))
     square = _VF.cat([flat, flat.new_zeros(side * side - count)])
-    original = None
-    if state.use_error_feedback:
-        if number in state.error_dict:
-            square.add_(state.error_dict[number])
-        original = square.clone()
+    original = _with_error(state, number, square)
     rank = min(side, state.matrix_approximation_rank)
     state.total_numel_before_compression += count
     state.total_numel_after_compression += 2 * side * rank
     _approximate(state, number, [square.view(side, side)], [rank])
-    if original is not None:
-        state.error_dict[number] = original.sub_(square)
     flat.copy_(square[:count])
+    return _finished(state, bucket, original, square)
+
+
+def _with_error(state: PowerSGDState, number: int, values: Any) -> Any:
+    """Add the error of the last pass to the numbers of a bucket; return a copy of them, or None without feedback."""
+    if not state.use_error_feedback:
+        return None
+    if number in state.error_dict:
+        values.add_(state.error_dict[number])
+    return values.clone()
+
+
+def _finished(state: PowerSGDState, bucket: GradBucket, original: Any, values: Any) -> Future[Any]:
+    """Keep the difference of the numbers before and after compression for the next pass, and return the bucket."""
+    if original is not None:
+        state.error_dict[bucket.index()] = original.sub_(values)
     state.maybe_increase_iter(bucket)
     future: Future[Any] = Future()
-    future.set_result(flat)
+    future.set_result(bucket.buffer())
     return future
 
 
