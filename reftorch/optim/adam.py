@@ -14,12 +14,10 @@ from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch.optim.optimizer import (
     Optimizer,
-    _check_betas,
     _check_capturable_devices,
     _check_foreach,
-    _check_lr,
     _check_no_grad_scaler,
-    _check_nonnegative,
+    _check_options_of_adam,
     _cuda_graph_capture_health_check,
     _default_to_fused,
     _device_dtype_check_for_fused,
@@ -165,11 +163,7 @@ class Adam(Optimizer):
     ) -> None:
         if isinstance(lr, Tensor) and foreach and not capturable:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-        _check_lr(lr)
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        _check_betas(betas)
-        _check_nonnegative("weight_decay", weight_decay)
+        _check_options_of_adam(lr, betas, eps, weight_decay)
         if not (all(isinstance(b, float) for b in betas) or all(isinstance(b, Tensor) for b in betas)):
             raise ValueError("betas must be either both floats or both Tensors")
         for index, beta in enumerate(betas):

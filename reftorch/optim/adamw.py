@@ -19,21 +19,9 @@ class AdamW(Adam):
     r"""Adam whose weight decay bypasses the means: each step begins with :math:`p \leftarrow p - \gamma \lambda p`.
 
     Args:
-        params: iterable of parameters, of pairs (name, parameter), or of dicts that are groups.
-        lr: learning rate :math:`\gamma` (default 1e-3).
-        betas: decay rates of the two means (default 0.9, 0.999).
-        eps: the number that is added to the divisor (default 1e-8).
         weight_decay: :math:`\lambda` (default 1e-2).
-        amsgrad: whether to divide by the root of the largest mean square so far (default False).
-        maximize: whether to maximize the objective instead of minimizing it (default False).
-        foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
-            the same (default None: they do not; see ``fused``).
-        capturable: whether the count of steps is a tensor on the device of the parameter, so that a CUDA graph may
-            contain the step; the CPU has no graphs, so there the first step raises (default False).
-        differentiable: whether autograd records the update (default False).
-        fused: whether one kernel does the whole update, which is the quickest way (default None: if all parameters are
-            float32 or float64 and on the CPU, and ``foreach`` is None). The results are the same, but for 16-bit
-            floats, where the kernel rounds less often. In PyTorch the default is that the kernel does not.
+
+    The other arguments are those of :class:`Adam`.
 
     Raises:
         ValueError, RuntimeError, AssertionError: see :class:`Adam`.

@@ -201,6 +201,14 @@ def _check_betas(betas: tuple[Any, Any]) -> None:
             raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
 
 
+def _check_options_of_adam(lr: float | Tensor, betas: tuple[Any, Any], eps: float, weight_decay: float) -> None:
+    """Check the options that Adam, AdamW, Adamax, NAdam and RAdam have in common."""
+    _check_lr(lr)
+    _check_nonnegative("epsilon", eps)
+    _check_betas(betas)
+    _check_nonnegative("weight_decay", weight_decay)
+
+
 def _check_state_steps(state_steps: list[Tensor]) -> None:
     if not all(isinstance(step, Tensor) for step in state_steps):
         raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")

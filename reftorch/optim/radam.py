@@ -13,11 +13,9 @@ from reftorch import _VF
 from reftorch._tensor import Tensor
 from reftorch.optim.optimizer import (
     Optimizer,
-    _check_betas,
     _check_capturable,
     _check_foreach,
-    _check_lr,
-    _check_nonnegative,
+    _check_options_of_adam,
     _check_state_steps,
     _cuda_graph_capture_health_check,
     _get_value,
@@ -136,11 +134,7 @@ class RAdam(Optimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        _check_lr(lr)
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        _check_betas(betas)
-        _check_nonnegative("weight_decay", weight_decay)
+        _check_options_of_adam(lr, betas, eps, weight_decay)
         defaults = {
             "lr": lr,
             "betas": betas,
