@@ -18,7 +18,8 @@ class Graph:
     """Work of the current stream that can be replayed, and the context that records it.
 
     The stream must not be a default stream, so a program enters a stream before the graph. ``torch.cuda.graph`` says
-    what a capture permits.
+    what a capture permits. The methods have the names, the results and the errors of those of
+    :class:`torch.cuda.CUDAGraph`.
 
     Args:
         keep_graph: whether ``debug_dump`` works after the capture; the graph is then made ready by ``instantiate`` or
@@ -58,20 +59,12 @@ class Graph:
         self.capture_error_mode = capture_error_mode
 
     def capture_begin(self) -> None:
-        """Begin to record the work of the current stream.
-
-        Raises:
-            RuntimeError: see :meth:`torch.cuda.CUDAGraph.capture_begin`.
-        """
+        """Begin to record the work of the current stream."""
         mode = "global" if self.capture_error_mode == "default" else self.capture_error_mode
         self._graph.capture_begin(self.graph_pool, mode)
 
     def capture_end(self) -> None:
-        """End the recording.
-
-        Raises:
-            RuntimeError: something during the capture was not permitted; nothing is then recorded.
-        """
+        """End the recording."""
         self._graph.capture_end()
 
     def instantiate(self) -> None:
@@ -79,23 +72,19 @@ class Graph:
         self._graph.instantiate()
 
     def replay(self) -> None:
-        """Start the recorded work on the current stream.
-
-        Raises:
-            RuntimeError: nothing was captured, or the graph was reset.
-        """
+        """Start the recorded work on the current stream."""
         self._graph.replay()
 
     def reset(self) -> None:
-        """Destroy the recorded work and release its memory. The graph can then record again."""
+        """Destroy the recorded work. The graph can then record again."""
         self._graph.reset()
 
     def pool(self) -> tuple[int, int]:
-        """Return the id of the graph's pool of memory, for another graph to share."""
+        """Return the id of the pool, for another graph to share."""
         return self._graph.pool()
 
     def enable_debug_mode(self) -> None:
-        """Keep the graph after the capture for one ``debug_dump``."""
+        """Let ``debug_dump`` work once after the next capture."""
         self._graph.enable_debug_mode()
 
     def debug_dump(self, path: str) -> None:
