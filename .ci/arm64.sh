@@ -71,6 +71,7 @@ while IFS= read -r setting; do network+=("$setting"); done < <(
 release=bookworm
 folder=$PWD/build/arm64
 system=$folder/system
+# The user `learner` and the folder /home/learner are made below, in the new system; this machine needs neither.
 home=$system/home/learner
 
 # Tests of arithmetic and conversions. All of `make test` would take hours, and its debuggers need ptrace.

@@ -69,7 +69,7 @@ def check_venv_module():
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
-    except ImportError as error:
+    except ImportError as error:  # reported, not ignored: Debian has both modules in a package of their own
         return "Python's venv module does not work here ({}).".format(error), [
             "Debian, Ubuntu:  sudo apt install python{}.{}-venv".format(*sys.version_info[:2]),
             "without root:    use another Python that has it: make PYTHON=/path/to/python3",

@@ -127,6 +127,7 @@ PROGRAM
 }
 
 # bare ROOT RELEASE PACKAGES: makes a system with an ordinary user, and with the settings of this machine's network.
+# The user `learner` and the folder /home/learner exist in that system alone; this machine needs neither.
 bare() {
   rm -rf --one-file-system "$1"
   mkdir -p "$1"
