@@ -14,7 +14,7 @@ import reftorch as torch
 from reftorch import nn
 from reftorch.distributed._logger import Logger
 from reftorch.nn.parallel import DistributedDataParallel
-from tests.nn.parallel.test_distributed import Branch, play, ranks
+from tests.nn.parallel.ddp_ranks import Branch, play, ranks
 
 dist: Any = torch.distributed
 NAMES = ("forward_compute_time", "backward_compute_time", "backward_comm_time", "backward_compute_comm_overlap_time")

@@ -14,7 +14,7 @@ from reftorch import nn
 from reftorch.distributed._logger import Logger
 from reftorch.distributed.utils import _sync_module_states, _verify_param_shape_across_processes
 from reftorch.nn.parallel import DistributedDataParallel
-from tests.nn.parallel.test_distributed import ranks
+from tests.nn.parallel.ddp_ranks import ranks
 
 dist: Any = torch.distributed
 

@@ -12,7 +12,7 @@ import pytest
 import reftorch as torch
 from tests.distributed.distributed_c10d.device_nccl import good
 from tests.nn.parallel import ddp_program
-from tests.nn.parallel.test_distributed import near
+from tests.nn.parallel.ddp_ranks import near
 
 SIZE = 2
 pytestmark = pytest.mark.skipif(torch.cuda.device_count() < SIZE, reason="needs two devices")
