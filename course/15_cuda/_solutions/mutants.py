@@ -3,8 +3,9 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: the tasks, the right answers and the checks, which are in exercises.py.
 
-The wrong allocators of exercise 15.7 are the right one with one method changed: the first of them keeps the right one
-as `Right`.
+Many wrong answers are the right one with a change, so that only the change has to be read. The first wrong answer of
+such an exercise keeps the right one: the class of 15.7 as `Right`, the kernels of 15.9 to 15.11 as texts. The wrong
+prefetchers of 15.3 are the broken class that is given, with another loop.
 
 The file is more than 500 lines long, because all wrong answers of a chapter are in one file.
 """
@@ -91,41 +92,12 @@ def device_milliseconds(function, repeats=5):
 
 
 # %% exercise="15.3" role="mutant" why="the class as it was"
-class Prefetcher:
-    def __init__(self, batches, prepare):
-        self.batches, self.prepare = iter(batches), prepare
-        self.side = torch.cuda.Stream()
-        self.fetch()
-
-    def fetch(self):
-        batch = next(self.batches, None)
-        self.ready = None
-        if batch is not None:
-            with torch.cuda.stream(self.side):
-                self.ready = self.prepare(batch)
-
-    def __iter__(self):
-        while self.ready is not None:
-            batch = self.ready
-            self.fetch()
-            yield batch
-            del batch
+class Prefetcher(BrokenPrefetcher):
+    pass
 
 
 # %% exercise="15.3" role="mutant" why="the order of the work, and not the life of the memory"
-class Prefetcher:
-    def __init__(self, batches, prepare):
-        self.batches, self.prepare = iter(batches), prepare
-        self.side = torch.cuda.Stream()
-        self.fetch()
-
-    def fetch(self):
-        batch = next(self.batches, None)
-        self.ready = None
-        if batch is not None:
-            with torch.cuda.stream(self.side):
-                self.ready = self.prepare(batch)
-
+class Prefetcher(BrokenPrefetcher):
     def __iter__(self):
         while self.ready is not None:
             batch = self.ready
@@ -136,19 +108,7 @@ class Prefetcher:
 
 
 # %% exercise="15.3" role="mutant" why="the life of the memory, and not the order of the work"
-class Prefetcher:
-    def __init__(self, batches, prepare):
-        self.batches, self.prepare = iter(batches), prepare
-        self.side = torch.cuda.Stream()
-        self.fetch()
-
-    def fetch(self):
-        batch = next(self.batches, None)
-        self.ready = None
-        if batch is not None:
-            with torch.cuda.stream(self.side):
-                self.ready = self.prepare(batch)
-
+class Prefetcher(BrokenPrefetcher):
     def __iter__(self):
         while self.ready is not None:
             batch = self.ready
@@ -159,19 +119,7 @@ class Prefetcher:
 
 
 # %% exercise="15.3" role="mutant" why="tells the allocator of the stream that it knows already"
-class Prefetcher:
-    def __init__(self, batches, prepare):
-        self.batches, self.prepare = iter(batches), prepare
-        self.side = torch.cuda.Stream()
-        self.fetch()
-
-    def fetch(self):
-        batch = next(self.batches, None)
-        self.ready = None
-        if batch is not None:
-            with torch.cuda.stream(self.side):
-                self.ready = self.prepare(batch)
-
+class Prefetcher(BrokenPrefetcher):
     def __iter__(self):
         while self.ready is not None:
             batch = self.ready
@@ -183,19 +131,7 @@ class Prefetcher:
 
 
 # %% exercise="15.3" role="mutant" why="the host waits for the batch"
-class Prefetcher:
-    def __init__(self, batches, prepare):
-        self.batches, self.prepare = iter(batches), prepare
-        self.side = torch.cuda.Stream()
-        self.fetch()
-
-    def fetch(self):
-        batch = next(self.batches, None)
-        self.ready = None
-        if batch is not None:
-            with torch.cuda.stream(self.side):
-                self.ready = self.prepare(batch)
-
+class Prefetcher(BrokenPrefetcher):
     def __iter__(self):
         while self.ready is not None:
             batch = self.ready
@@ -598,92 +534,43 @@ __global__ void axpy(float a, const float* x, float* y, int n) {
 
 
 # %% exercise="15.9" role="mutant" why="no barrier in the loop"
+right_block_sums = block_sums_source()
+
+
 def block_sums_source() -> str:
-    return """
-__global__ void block_sums(const float* x, float* sums, int n) {
-  __shared__ float s[256];
-  int t = threadIdx.x, i = blockIdx.x * 256 + t;
-  s[t] = i < n ? x[i] : 0;
-  __syncthreads();
-  for (int half = 128; half > 0; half /= 2) {
-    if (t < half) s[t] += s[t + half];
-  }
-  if (t == 0) sums[blockIdx.x] = s[0];
-}
-"""
+    return right_block_sums.replace("    __syncthreads();\n  }", "  }")
 
 
 # %% exercise="15.9" role="mutant" why="a barrier to which only the adding threads come"
 def block_sums_source() -> str:
-    return """
-__global__ void block_sums(const float* x, float* sums, int n) {
-  __shared__ float s[256];
-  int t = threadIdx.x, i = blockIdx.x * 256 + t;
-  s[t] = i < n ? x[i] : 0;
-  __syncthreads();
-  for (int half = 128; half > 0; half /= 2) {
-    if (t < half) {
+    inside = """    if (t < half) {
       s[t] += s[t + half];
       __syncthreads();
     }
-  }
-  if (t == 0) sums[blockIdx.x] = s[0];
-}
 """
+    return right_block_sums.replace("    if (t < half) s[t] += s[t + half];\n    __syncthreads();\n", inside)
 
 
 # %% exercise="15.9" role="mutant" why="adds what is behind the end"
 def block_sums_source() -> str:
-    return """
-__global__ void block_sums(const float* x, float* sums, int n) {
-  __shared__ float s[256];
-  int t = threadIdx.x, i = blockIdx.x * 256 + t;
-  s[t] = x[i];
-  __syncthreads();
-  for (int half = 128; half > 0; half /= 2) {
-    if (t < half) s[t] += s[t + half];
-    __syncthreads();
-  }
-  if (t == 0) sums[blockIdx.x] = s[0];
-}
-"""
+    return right_block_sums.replace("i < n ? x[i] : 0", "x[i]")
 
 
 # %% exercise="15.9" role="mutant" why="right numbers: all threads write the sum"
 def block_sums_source() -> str:
-    return """
-__global__ void block_sums(const float* x, float* sums, int n) {
-  __shared__ float s[256];
-  int t = threadIdx.x, i = blockIdx.x * 256 + t;
-  s[t] = i < n ? x[i] : 0;
-  __syncthreads();
-  for (int half = 128; half > 0; half /= 2) {
-    if (t < half) s[t] += s[t + half];
-    __syncthreads();
-  }
-  sums[blockIdx.x] = s[0];
-}
-"""
+    return right_block_sums.replace("if (t == 0) sums", "sums")
 
 
 # %% exercise="15.9" role="mutant" why="neighbours first: another tree"
 def block_sums_source() -> str:
-    return """
-__global__ void block_sums(const float* x, float* sums, int n) {
-  __shared__ float s[256];
-  int t = threadIdx.x, i = blockIdx.x * 256 + t;
-  s[t] = i < n ? x[i] : 0;
-  __syncthreads();
-  for (int step = 1; step < 256; step *= 2) {
-    if (t % (2 * step) == 0) s[t] += s[t + step];
-    __syncthreads();
-  }
-  if (t == 0) sums[blockIdx.x] = s[0];
-}
-"""
+    neighbours = right_block_sums.replace("int half = 128; half > 0; half /= 2", "int step = 1; step < 256; step *= 2")
+    return neighbours.replace("if (t < half) s[t] += s[t + half]", "if (t % (2 * step) == 0) s[t] += s[t + step]")
 
 
 # %% exercise="15.10" role="mutant" why="right numbers: no shared memory, and each store is a column"
+right_transpose = transpose_source()
+
+
 def transpose_source() -> str:
     return """
 __global__ void transpose(const float* x, float* out, int rows, int columns) {
@@ -695,63 +582,29 @@ __global__ void transpose(const float* x, float* out, int rows, int columns) {
 
 # %% exercise="15.10" role="mutant" why="right numbers: a tile of 32 columns, all in one bank"
 def transpose_source() -> str:
-    return """
-__global__ void transpose(const float* x, float* out, int rows, int columns) {
-  __shared__ float tile[32][32];
-  int row = blockIdx.y * 32 + threadIdx.y, column = blockIdx.x * 32 + threadIdx.x;
-  if (row < rows && column < columns) tile[threadIdx.y][threadIdx.x] = x[row * columns + column];
-  __syncthreads();
-  row = blockIdx.y * 32 + threadIdx.x;
-  column = blockIdx.x * 32 + threadIdx.y;
-  if (row < rows && column < columns) out[column * rows + row] = tile[threadIdx.x][threadIdx.y];
-}
-"""
+    return right_transpose.replace("tile[32][33]", "tile[32][32]")
 
 
 # %% exercise="15.10" role="mutant" why="right numbers: the guard is at the store only"
 def transpose_source() -> str:
-    return """
-__global__ void transpose(const float* x, float* out, int rows, int columns) {
-  __shared__ float tile[32][33];
-  int row = blockIdx.y * 32 + threadIdx.y, column = blockIdx.x * 32 + threadIdx.x;
-  tile[threadIdx.y][threadIdx.x] = x[row * columns + column];
-  __syncthreads();
-  row = blockIdx.y * 32 + threadIdx.x;
-  column = blockIdx.x * 32 + threadIdx.y;
-  if (row < rows && column < columns) out[column * rows + row] = tile[threadIdx.x][threadIdx.y];
-}
-"""
+    return right_transpose.replace("if (row < rows && column < columns) tile", "tile")
 
 
 # %% exercise="15.10" role="mutant" why="no barrier between the two halves"
 def transpose_source() -> str:
-    return """
-__global__ void transpose(const float* x, float* out, int rows, int columns) {
-  __shared__ float tile[32][33];
-  int row = blockIdx.y * 32 + threadIdx.y, column = blockIdx.x * 32 + threadIdx.x;
-  if (row < rows && column < columns) tile[threadIdx.y][threadIdx.x] = x[row * columns + column];
-  row = blockIdx.y * 32 + threadIdx.x;
-  column = blockIdx.x * 32 + threadIdx.y;
-  if (row < rows && column < columns) out[column * rows + row] = tile[threadIdx.x][threadIdx.y];
-}
-"""
+    return right_transpose.replace("  __syncthreads();\n", "")
 
 
 # %% exercise="15.11" role="mutant" why="right numbers: one barrier in a step"
+right_to_go = to_go_source()
+
+
 def to_go_source() -> str:
-    return """
-__global__ void to_go(const float* rewards, float* out, int n) {
-  __shared__ float s[256];
-  int t = threadIdx.x;
-  s[t] = t < n ? rewards[blockIdx.x * n + t] : 0;
-  __syncthreads();
-  for (int step = 1; step < 256; step *= 2) {
-    if (t + step < 256) s[t] += s[t + step];
+    in_two_parts = """    float right = t + step < 256 ? s[t + step] : 0;
     __syncthreads();
-  }
-  if (t < n) out[blockIdx.x * n + t] = s[t];
-}
+    s[t] += right;
 """
+    return right_to_go.replace(in_two_parts, "    if (t + step < 256) s[t] += s[t + step];\n")
 
 
 # %% exercise="15.11" role="mutant" why="right numbers: threads without a step leave before the barriers"
@@ -787,18 +640,4 @@ __global__ void to_go(const float* rewards, float* out, int n) {
 
 # %% exercise="15.11" role="mutant" why="reads on into the next episode"
 def to_go_source() -> str:
-    return """
-__global__ void to_go(const float* rewards, float* out, int n) {
-  __shared__ float s[256];
-  int t = threadIdx.x;
-  s[t] = rewards[blockIdx.x * n + t];
-  __syncthreads();
-  for (int step = 1; step < 256; step *= 2) {
-    float right = t + step < 256 ? s[t + step] : 0;
-    __syncthreads();
-    s[t] += right;
-    __syncthreads();
-  }
-  if (t < n) out[blockIdx.x * n + t] = s[t];
-}
-"""
+    return right_to_go.replace("t < n ? rewards[blockIdx.x * n + t] : 0", "rewards[blockIdx.x * n + t]")
