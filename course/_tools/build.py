@@ -172,7 +172,7 @@ def _comparable(cell: NotebookNode) -> list[Any]:
 
 
 def _patterns() -> list[tuple[str, str]]:
-    """What nbval scrubs, but for listings: their line numbers are brought up to date here."""
+    """Return what nbval scrubs, except listings, whose line numbers are brought up to date here."""
     config = configparser.RawConfigParser()
     config.read_string(SANITIZE.read_text())
     return [(config[name]["regex"], config[name]["replace"]) for name in config.sections() if name != "listing"]

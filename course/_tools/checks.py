@@ -58,7 +58,7 @@ class Report:
 
 
 def beside(label: str, text: str) -> str:
-    """A label and a text, of which further lines stand below the first one."""
+    """Join a label and a text; the further lines of the text are indented below its first one."""
     return label + text.replace("\n", "\n" + " " * len(label))
 
 
@@ -200,7 +200,7 @@ class check:
             self._fail(what, repr(came), repr(expected))
 
     def true(self, what: str, condition: bool, *, came: str, expected: str) -> None:
-        """Hold a condition that is no comparison; `came` and `expected` say it in words."""
+        """Hold a condition that is not a comparison; `came` and `expected` say it in words."""
         self.compared.append(what)
         if not condition:
             self._fail(what, came, expected)
@@ -263,13 +263,13 @@ def _within(a: float, b: float, rtol: float, atol: float) -> bool:
 
 
 def _form(exercise: str) -> str:
-    """How the stub of an exercise begins: its name, what it takes, what it returns."""
+    """Return the first line of an exercise's stub: its name, its arguments and its result."""
     first, second = find_exercise(exercise)[1].answers[0].source.splitlines()[:2]
     return f"{first}\n{second}" if first.endswith('"""') else first  # a text in C++ begins on its second line
 
 
 def _where(error: BaseException) -> list[str]:
-    """The traceback of what the learner wrote; nothing where the check itself raised, or the library that it called."""
+    """Return the traceback of the learner's code; nothing if the check, or the library that it called, raised."""
     frames = error.__traceback__
     checks = frames and frames.tb_frame.f_code.co_filename
     while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename, checks):
@@ -281,7 +281,7 @@ def _where(error: BaseException) -> list[str]:
 
 
 def _is_ours(file: str, checks: str | None) -> bool:
-    """Whether code with this file's name is the check's cell or a module; another cell's has a name that is no file."""
+    """Return whether the code of this file name is the check's cell or a module: the name of a cell is not a file."""
     return file == checks or file.startswith("<frozen") or Path(file).exists()
 
 

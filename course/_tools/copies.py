@@ -153,7 +153,7 @@ def _record(original: Path, content: bytes, copy: Path) -> dict[str, Any]:
 
 
 def _led(text: str, original: Path, copy: Path) -> str:
-    """The text of a notebook, its links, in outputs and in markdown, leading from `copy` to where they led.
+    """Return a notebook's text for its copy: links in outputs and in Markdown lead to the same files as before.
 
     A link to a file of the course leads to the copy of that file, which is made when somebody opens it.
     """
@@ -218,7 +218,7 @@ def _rename_older(folder: Folder) -> None:
 
 
 def _kept(folder: Folder) -> dict[str, dict[str, Any]]:
-    """What was given; nothing where nothing was noted, or nothing that can be read: then no update touches a file."""
+    """Return the note of what was given; empty if there is none to read, and then no update touches a file."""
     try:
         return json.loads((folder.copy / GIVEN).read_text())
     except (FileNotFoundError, ValueError):

@@ -41,7 +41,7 @@ def run_cpp(source: str, *, timeout: float = TIMEOUT) -> Outcome:
     """Compile a C++ program and run it in an empty folder; both are gone when the call returns.
 
     Args:
-        source: the program, as it stands in the cell below the line of the magic.
+        source: the program: the cell below the line of the magic.
         timeout: seconds that the program may take.
 
     Raises:
@@ -65,7 +65,7 @@ def run_cpp(source: str, *, timeout: float = TIMEOUT) -> Outcome:
 
 
 def _compiled(source: str, folder: Path, processes: Processes) -> Path:
-    """The program that a source makes: the one that is kept, or a new one."""
+    """Return the compiled program of a source: a kept one, or a new one."""
     if not (is_checkout() or is_learners_copy()):
         raise CompilerRefused("This cell runs in a copy of the course, which `reftorch-course lab` makes.")
     build = ROOT / "build" / "Debug" if is_learners_copy() else loaded_build()

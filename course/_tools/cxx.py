@@ -14,7 +14,7 @@ OPAQUE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^()\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.S
 )
 
-# What may stand between a function's arguments and its body: const, noexcept, a trailing return type, initialisers.
+# What may be between a function's arguments and its body: const, noexcept, a trailing return type, initialisers.
 BEFORE_BODY = re.compile(r"[\s\w:&<>,*\[\]-]*(?:\([^{};]*\)[\s\w:&<>,*]*|\{[^{};]*\}\s*,?\s*)*\{")
 
 
@@ -42,7 +42,7 @@ def _functions(mask: str, name: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_statement(mask: str, position: int) -> bool:
-    """Whether what stands before `position` on its line makes it a call: `return f(`, `x = f(`, `(f(`."""
+    """Return whether the text before `position` on its line makes the name a call: `return f(`, `x = f(`, `(f(`."""
     line = mask[mask.rfind("\n", 0, position) + 1 : position]
     while (without := re.sub(r"<[^<>]*>", "", line)) != line:  # the commas of a type such as std::tuple<int, int>
         line = without

@@ -1,7 +1,7 @@
-"""Where a definition stands in a file of the checkout, and which file of PyTorch the file mirrors.
+"""Where a definition is in a file of the checkout, and which file of PyTorch the file mirrors.
 
 Mirrors: nothing in PyTorch: the course shows source by name, so that prose quotes no line numbers.
-Leaves out: which file a name stands in; `names` finds that.
+Leaves out: which file defines a name; `names` finds that.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def text_of(path: str) -> str:
 
 
 def mirrors_of(path: str) -> str:
-    """What the `Mirrors:` line at the head of a file says, with the lines that go on with it."""
+    """Return the text of the `Mirrors:` line at the head of a file, with the lines that continue it."""
     with on_disk(path).open() as file:
         head = "".join(islice(file, 60))  # a docstring may come first
     found = MIRRORS.search(head)

@@ -18,7 +18,7 @@ READY, WAITING, RUNS = FLOORS["dispatcher"], FLOORS["core"], FLOORS["autograd"]
 
 
 class Step(NamedTuple):
-    """One step: what is in the queue with that which runs in front, and for each edge how many are still missing."""
+    """One step: the queue, with the running node first, and each receiver with how many gradients it still lacks."""
 
     queue: list[Any]
     sent: list[tuple[Any, int]]
@@ -65,7 +65,7 @@ def _run(tensor: Any, order: list[Any]) -> list[Any]:
 
 
 def queue_steps(tensor: Any, **names: Any) -> Picture:
-    """One row for each step: the ready queue, and what the running node's gradients mean to those they go to.
+    """Draw a row for each step: the ready queue, and whether the running node's gradients make their receivers ready.
 
     Args:
         tensor: a result with a history; it is sent through its own graph, which is kept.

@@ -5,8 +5,8 @@ Leaves out: lessons; a lesson is its own source.
 
 A cell of the solved source belongs to an exercise by `exercise="03.1"` and has a `role`:
 `task` (markdown), `given`, `answer`, `check`, `hint` (markdown), `debrief` (markdown, shown when the check passes).
-The learner's notebook keeps the first four; in an answer, what stands between the solution marks becomes a stub.
-Wrong answers that the check must reject stand beside it, in mutants.py, in cells of the role `mutant`.
+The learner's notebook keeps the first four; in an answer, the lines between the solution marks become a stub.
+Wrong answers that the check must reject are beside it, in mutants.py, in cells of the role `mutant`.
 """
 
 from __future__ import annotations

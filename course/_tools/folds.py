@@ -80,7 +80,7 @@ def _fold_source(cell: dict[str, Any], names: dict[str, str]) -> bool:
 
 
 def machinery(source: str) -> ast.Call | None:
-    """The last call of a cell that is the course's machinery; None for a cell in which the reader's program is."""
+    """Return the last call of a cell of the course's machinery; None for a cell with a program of the reader."""
     *before, last = _statements(source) or [None]
     call = last.value if isinstance(last, ast.Expr) else None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in TITLES:
@@ -90,7 +90,7 @@ def machinery(source: str) -> ast.Call | None:
 
 
 def _names_of_texts(lesson: Notebook) -> dict[str, str]:
-    """The names to which the cells of a lesson give a text, as `kernels` for the path of a file."""
+    """Return the variables of a lesson whose values are texts, such as `kernels` for the path of a file."""
     found = {}
     for cell in lesson["cells"]:
         for statement in _statements(cell["source"]) if cell["cell_type"] == "code" else []:

@@ -48,7 +48,7 @@ def children(node: Any) -> list[Any]:
 
 
 def in_order(root: Any) -> list[Any]:
-    """The nodes of a graph, each after all that lead to it."""
+    """The nodes of a graph, each after all nodes that lead to it."""
     missing: Counter[Any] = Counter()
     pending, seen = [root], {root}
     while pending:
@@ -107,7 +107,7 @@ RUNS, TAKEN, LEFT_OUT = "runs", "gradient is taken here", "left out"
 
 
 def at_each_node(tensor: Any, *inputs: Any) -> dict[Any, list[str]]:
-    """What `autograd.grad(tensor, inputs)` really does at each node behind `tensor`; hooks on the nodes tell."""
+    """Return what `autograd.grad(tensor, inputs)` does at each node behind `tensor`: hooks on the nodes report it."""
     order = in_order(tensor.grad_fn)
     ran = set()
     handles = [node.register_prehook(lambda grads, node=node: ran.add(node)) for node in order]
@@ -142,7 +142,7 @@ def _drawn(
     names: Mapping[str, Any],
     caption: str,
 ) -> Picture:
-    """A box for each node, with lines in it; nodes of one depth stand in one row."""
+    """A box for each node, with lines in it; nodes of one depth are in one row."""
     named = {id(leaf): name for name, leaf in names.items()}
     titles = {node: _title(node, named) for node in order}
     box = max(WIDTH, *(math.ceil(LETTER * len(title)) + 2 * PAD for title in titles.values()))

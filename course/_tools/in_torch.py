@@ -101,7 +101,7 @@ def last_line_of(program: str, python: str) -> str:
 
 
 def no_torch() -> NoTorch:
-    """What an exercise raises that is answered in PyTorch itself, where torch is not here."""
+    """Return the error of an exercise that is answered in PyTorch itself, if torch is not installed."""
     return NoTorch(
         "this exercise is answered in PyTorch itself, and torch is not installed here. In a terminal, "
         f"{how_to_get_it()} (about 1 GB on disk). The other exercises of the chapter do without it."

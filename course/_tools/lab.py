@@ -33,7 +33,7 @@ exec '{python}' -m course._tools "$@"
 
 
 def is_installed(root: Path = ROOT) -> bool:
-    """Whether the course was installed by pip, and is no checkout and no copy."""
+    """Whether the course was installed by pip, and is neither a checkout nor a copy."""
     return (root / "reftorch" / "cpp").is_dir()
 
 
@@ -92,7 +92,7 @@ def _copy_files(installed: Path, copy: Path) -> None:
 
 
 def make_environment(copy: Path) -> None:
-    """Make the environment of a copy, or make it anew where its Python does not find the course."""
+    """Make the environment of a copy, or make it again if its Python does not find the course."""
     environment, python = copy / ".venv", python_of(copy)
     probe = [python, "-c", "import course, ipykernel, numpy"]
     if python.exists() and subprocess.run(probe, capture_output=True, cwd="/").returncode == 0:
@@ -139,7 +139,7 @@ def environment_of(copy: Path) -> dict[str, str]:
 
 
 def command_for(copy: Path, options: Sequence[str]) -> list[str]:
-    """What starts JupyterLab: the one of the environment in which reftorch was installed."""
+    """Return the command that starts JupyterLab, that of the environment in which reftorch was installed."""
     python = sys.executable if is_installed() else json.loads((copy / MARK).read_text())["python"]
     shell = os.environ.get("SHELL") or "/bin/bash"
     return [

@@ -51,7 +51,7 @@ def on_disk(path: str, root: Path = ROOT) -> Path:
 
 
 def in_checkout(file: Path, root: Path = ROOT) -> str | None:
-    """The path that `file` has in a checkout, for which `on_disk` returns `file`; None for a file of something else."""
+    """Return the path of `file` in a checkout, the inverse of `on_disk`; None for a file outside of it."""
     if not file.is_relative_to(root):
         return None
     path = file.relative_to(root).as_posix()

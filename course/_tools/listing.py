@@ -34,7 +34,7 @@ MONO = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 INK = "color:#1f2328"
 CODE = f"{MONO};font-size:12px;line-height:1.45;white-space:pre;background:none;border:0"
 # The style of a <pre> in which a line that is wider than its column goes on in a line below, so that nobody scrolls
-# sideways to read the line. Code stands in <pre>, because programs that rewrite the HTML (nbconvert, and sites that
+# sideways to read the line. Code is in <pre>, because programs that rewrite the HTML (nbconvert, and sites that
 # remove styles) keep runs of spaces only there. JupyterLab's <pre> breaks words, and its text is white in the dark.
 BREAKS = "overflow-wrap:anywhere;word-break:normal"
 WRAPS = f"white-space:pre-wrap;{BREAKS}"
@@ -155,9 +155,9 @@ class Listing:
         return box(header, rows, [note.text for note in self.notes])
 
     def _outdented(self) -> list[str]:
-        """The lines moved to the left together, so that the outermost of those that are shown begins there.
+        """Return the lines without the indentation that all shown lines have in common.
 
-        The backslashes of a macro, which stand in a column far to the right, are moved to the ends of their lines.
+        The backslashes of a macro, which are in a column far to the right, are moved to the ends of their lines.
         """
         lines = [re.sub(r" +\\$", r" \\", line) for line in self.text.split("\n")]
         seen = [line for line in (lines[number - self.first] for number in self.numbers) if line.strip()]
@@ -221,7 +221,7 @@ def link(path: str, label: str | None = None, *, line: int | None = None) -> str
 
 
 def with_code(text: str) -> str:
-    """`text` as HTML: what stands between backquotes is set as code, and what stands between asterisks is stressed."""
+    """`text` as HTML: text between backquotes is set as code, and text between asterisks is stressed."""
     marked = r"`(?P<code>[^`]+)`|(?<![\w*])\*(?P<stressed>[^\s*`][^*`]*)\*(?![\w*])"
     return re.sub(
         marked, lambda m: f"<code>{m['code']}</code>" if m["code"] else f"<em>{m['stressed']}</em>", html.escape(text)
@@ -229,7 +229,7 @@ def with_code(text: str) -> str:
 
 
 def in_box(text: str) -> str:
-    """`text` as HTML for a box, which is light in every theme: what stands between backquotes is set as light code."""
+    """`text` as HTML for a box, which is light in every theme: text between backquotes is set as light code."""
     return with_code(text).replace("<code>", f'<code style="{WORD}">')
 
 

@@ -217,7 +217,7 @@ def _module_text(part: Part, answer: str, whose: str) -> tuple[str, list[str]]:
 
 
 def _needed(statement: ast.stmt, source: str, wanted: set[str]) -> str:
-    """The source of a statement that makes a wanted name; of an import the wanted names alone; else nothing."""
+    """Return the source of a statement that makes a wanted name, of an import its wanted names; otherwise nothing."""
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         names = [alias for alias in statement.names if (alias.asname or alias.name).split(".")[0] in wanted]
         if not names:

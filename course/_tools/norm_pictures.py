@@ -83,7 +83,7 @@ def class_tree(classes: Sequence[type], caption: str, *, methods: Sequence[str] 
     """Classes, each below and to the right of the nearest base that is drawn, with those of `methods` that it defines.
 
     Raises:
-        LookupError: a class stands before its base.
+        LookupError: a class comes before its base.
     """
     left, indent, width, height, gap = 10, 40, 640, 44, 10
     picture = Picture(left + width + 10, len(classes) * (height + gap) + 10, caption)

@@ -25,10 +25,10 @@ def read(file: Path) -> Notebook:
 
 
 def parse(text: str) -> Notebook:
-    """The notebook that `text` is, each cell's source as one string.
+    """Return the notebook in `text`, each cell's source as one string.
 
     Raises:
-        ValueError: it is no notebook of format 4.
+        ValueError: the text is not a notebook of format 4.
     """
     content = json.loads(text)
     if not isinstance(content, dict) or content.get("nbformat") != 4 or not isinstance(content.get("cells"), list):

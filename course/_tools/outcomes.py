@@ -154,7 +154,7 @@ def ended_together() -> Iterator[Processes]:
 
 
 def indented(outcome: Outcome) -> str:
-    """The outcome as lines that stand below a heading."""
+    """The outcome as lines below a heading."""
     return "\n".join(f"    {line}".rstrip() for line in str(outcome).splitlines())
 
 

@@ -1,7 +1,7 @@
 """Patches as a learner writes them: lines to take out (`-`), lines to put in (`+`), and lines that say where (` `).
 
 Mirrors: nothing in PyTorch: its developers use git.
-Leaves out: line numbers; lines are found by their text, which therefore must stand in the file once.
+Leaves out: line numbers; lines are found by their text, which therefore must be in the file once.
 
     %%rebuild cpp/csrc/autograd/saved_variable.cpp
     -  if (impl::version(data_) == saved_version_) {
@@ -34,7 +34,7 @@ class PatchError(Exception):
 
 @dataclass
 class Hunk:
-    """Lines that stand together: (sign, text, line of the cell)."""
+    """Neighbouring lines of a patch: (sign, text, line of the cell)."""
 
     path: str
     lines: list[tuple[str, str, int]] = field(default_factory=list)
@@ -124,7 +124,7 @@ def apply(hunks: Sequence[Hunk]) -> list[Patched]:
     """The files as the hunks make them; nothing is written.
 
     Raises:
-        PatchError: the lines of a hunk do not stand in the file, or stand there more than once.
+        PatchError: the lines of a hunk are not in the file, or are there more than once.
     """
     patched: list[Patched] = []
     for path in dict.fromkeys(hunk.path for hunk in hunks):

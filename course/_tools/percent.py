@@ -24,7 +24,7 @@ class Cell:
 
 
 def parse(text: str) -> list[Cell]:
-    """Cells of `text`, in order; what stands before the first header is the file's own docstring and no cell.
+    """Cells of `text`, in order; the text before the first header is the file's docstring, not a cell.
 
     Raises:
         ValueError: a header line holds a word that is not `key="value"`, or a markdown line is not a comment.

@@ -39,7 +39,7 @@ def operands(caption: str, **tensors: Any) -> Picture:
 
 
 def curve(values: Sequence[float], caption: str, *, x_label: str, y_label: str) -> Picture:
-    """`values` over their index, from zero up."""
+    """Draw `values` over their index; the axis begins at 0."""
     left, top, width, height = 56, 24, 620, 220
     picture = Picture(left + width + 16, top + height + 46, caption)
     highest = max(values)

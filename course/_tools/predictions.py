@@ -74,7 +74,7 @@ class Reveal:
         return f"What came: you had {sum(self.held.values())} of {len(self.came)}"
 
     def _remarks(self, name: str) -> list[str]:
-        """Why it came so; then why people say what the learner said, or, without an answer, what they say at all."""
+        """Return the reason for a result, and why many give the learner's answer, or their answers if there is none."""
         remarks = [self.why[name]] if name in self.why else []
         for value, because in self.people.get(name, {}).items():
             if name not in self.prediction.said:
@@ -93,7 +93,7 @@ class Reveal:
         return "\n".join([*lines, *([self.all_in_all] if self.all_in_all else [])])
 
     def _further(self) -> list[tuple[str, str]]:
-        """Reasons for what was not asked by name: the rows of a question with one answer for all of them."""
+        """Return the reasons for names that were not asked: the rows of a question with one answer for all of them."""
         return [(name, text) for name, text in self.why.items() if name not in self.came]
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

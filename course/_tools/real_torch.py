@@ -140,7 +140,7 @@ class Answer:
 
 
 def key_of(options: str, cell: str) -> str:
-    """By what an output is stored: the text of the cell, with what the magic's line asks for."""
+    """Return the key of a stored output: a digest of the cell's text and of the magic's options."""
     return hashlib.sha256(f"{options.strip()}\n{cell.strip()}".encode()).hexdigest()[:16]
 
 

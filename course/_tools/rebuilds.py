@@ -143,7 +143,7 @@ def _including(build: Path, header: Path) -> list[str]:
 
 
 def _to_compile(build: Path, files: list[Patched]) -> list[Unit]:
-    """What has to be compiled again."""
+    """Return the units that have to be compiled again."""
     units = _units(build)
     wanted: dict[str, Unit] = {}
     for file in files:
@@ -175,7 +175,7 @@ class Part:
 
 
 def _parts(build: Path, unit: Unit, folder: Path, files: list[Patched]) -> list[Part]:
-    """What to compile in place of one unit.
+    """Return what to compile in place of one unit.
 
     Of a batch the changed files are compiled alone. The rest of the batch is compiled once and kept in build/rebuild,
     because a learner who changes a file once will change the file again.
@@ -370,7 +370,7 @@ def _copy_package(folder: Path) -> None:
 
 @dataclass
 class Comparison:
-    """What came without the change and with it."""
+    """The outcomes of a program without a change and with it."""
 
     files: list[Patched]
     patch: str

@@ -1,7 +1,7 @@
 """A picture of a model: each module with its three registries, and beside them what no registry has.
 
 Mirrors: nothing in PyTorch: the course's pictures.
-Leaves out: hooks, and modules that stand in a list or dict of Python, which no walk through a model finds either.
+Leaves out: hooks, and modules in a list or dict of Python, which no walk through a model finds either.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def plain_attributes(module: Module) -> list[str]:
 
 
 def registries(model: Module, caption: str) -> Picture:
-    """Every module that a walk through the model finds: what is registered, and what only stands in ``__dict__``."""
+    """Every module that a walk through the model finds: what is registered, and what is only in ``__dict__``."""
     found = list(_walk(model, "the model", 0))
     picture = Picture(WIDTH + 20, len(found) * (HEIGHT + GAP) + 8, caption)
     lefts: dict[int, tuple[float, float]] = {}

@@ -40,7 +40,7 @@ def show_source(
         first, last: text of the first and of the last line to show; either alone begins late or ends early.
         nth: which one, counted from 0, where several definitions in the file have the name.
         notes: a note for a line, by a piece of text that only this line holds. The notes are numbered in the order in
-            which they stand here. A pair of texts stands for the lines from one to the other.
+            which they are here. A pair of texts selects the lines from one to the other.
         highlight: lines to highlight that need no note, by text or pair of texts.
         skip: lines to leave out, by text or pair of texts; a line `… 7 lines` stands for them.
         dim: whether the other lines are pale; they are where there are notes or highlights.
@@ -132,7 +132,7 @@ def _title(first: str | None) -> str:
 
 
 def _span(path: str, lines: list[str], key: Span, begin: int, end: int) -> tuple[int, int]:
-    """The lines that a text or a pair of texts stands for."""
+    """Return the first and the last line that a text, or a pair of texts, selects."""
     if isinstance(key, str):
         number = only_line_with(path, lines, key, begin, end)
         return number, number
@@ -145,7 +145,7 @@ def _half_open(span: tuple[int, int]) -> tuple[int, int]:
 
 
 def only_line_with(path: str, lines: list[str], text: str, begin: int, end: int) -> int:
-    """The line that holds `text`; of several the one that consists of it."""
+    """Return the number of the line with `text`; if several have it, of the one that is nothing else."""
     found = [number for number in range(begin, end + 1) if text in lines[number - 1]]
     whole = [number for number in found if lines[number - 1].strip() == text.strip()]
     if len(found) > 1 and len(whole) != 1:

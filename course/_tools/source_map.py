@@ -4,7 +4,7 @@ Mirrors: nothing in PyTorch: the course's own.
 Leaves out: line numbers in PyTorch, which move with every commit there; a name is searched for.
 
 Three sources. The ops say themselves where they are registered. Python's public names are found by importing them. What
-is neither, the classes and functions of C++ that a debugger shows, stands in `source_table`. The path in PyTorch is
+is neither, the classes and functions of C++ that a debugger shows, is in `source_table`. The path in PyTorch is
 what the file's `Mirrors:` line says, where the table gives none.
 """
 
@@ -126,7 +126,7 @@ def python_symbols() -> tuple[Place, ...]:
 
 
 def public_symbols() -> tuple[Place, ...]:
-    """All of the map."""
+    """Return the places of all public symbols."""
     return (*table(), *ops(), *python_symbols())
 
 

@@ -4,7 +4,7 @@ Mirrors: nothing in PyTorch: the course's own.
 Leaves out: what the map finds by itself; see `source_map`.
 
 A name in PyTorch is one that its libraries export, or that its headers define, so that a test can hold it. Many
-functions there are neither (they are static, or generated into one file): then the row names what stands nearest.
+functions there are neither (they are static, or generated into one file): then the row names the nearest symbol.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ ELSEWHERE = {
     "Tensor.is_shared": ("torch.Tensor.is_shared", "torch/_tensor.py"),
 }
 
-# Overloads that have another name there. One more rule needs no table: an overload with `out` stands with its op.
+# Overloads that have another name there. One more rule needs no table: an overload with `out` is in the row of its op.
 OVERLOADS = {
     "empty": "empty.memory_format",
     "floor_divide_": "floor_divide_.Tensor",

@@ -39,7 +39,7 @@ def summary(*known: str, answer: str) -> Summary:
     """The summary of a lesson.
 
     Args:
-        known: three to six sentences, five as a rule; what stands between backquotes is set as code.
+        known: three to six sentences, five as a rule; text between backquotes is set as code.
         answer: the answer to the question that the lesson opened with, in one or two sentences.
 
     Raises:

@@ -18,7 +18,7 @@ from course._tools.source_table import TABLE
 
 @dataclass(frozen=True)
 class Symbol:
-    """One row: `name` in `path` here, `there` in `there_path` in PyTorch, and what PyTorch's does `more`."""
+    """One row: `name` in `path` here, `there` in `there_path` in PyTorch; `more` is what PyTorch's does beyond ours."""
 
     path: str
     name: str

@@ -136,7 +136,7 @@ def trace(
         notes: a note for each row whose line holds the text.
         first, last: text of the line to begin with, and of the line to end with (of several rows the last one); for
             a loop in a long function.
-        skip: texts of lines to leave out, as of checks that hold; what such a line changes stands in no row.
+        skip: texts of lines to leave out, as of checks that hold; what such a line changes is in no row.
         inside: text of the first line of a lambda in a function of C++; the lambda's first call is shown then.
         most: how many rows at most.
 
@@ -192,7 +192,7 @@ def trace(
 
 
 def _line_of(text: str, path: str, begin: int, end: int) -> int:
-    """The first line from `begin` to `end` that holds `text` and is no comment."""
+    """The first line from `begin` to `end` that contains `text` and is not a comment."""
     lines = text_of(path).splitlines()
     for number in range(begin, end + 1):
         if text in lines[number - 1] and not lines[number - 1].lstrip().startswith("//"):
@@ -263,7 +263,7 @@ def _of_python(
 
 
 def _comprehensions(file: str) -> dict[int, int]:
-    """For each line on which a comprehension stands, the comprehension's first line.
+    """Return for each line of a comprehension the comprehension's first line.
 
     Up to Python 3.11 a comprehension of a list, a set or a dict is a function of its own. Later Pythons run its turns
     in the frame around it: each turn is a line that runs once more, with the comprehension's variable among the locals.
@@ -320,7 +320,7 @@ def _of_cpp(name: str, path: str, line: int, run: Callable[[], Any], names: list
 
 
 def _rows(moments: list[Moment], text_at: Callable[[int], str], names: list[str]) -> list[Row]:
-    """What a line changed stands in the moment after the line; the last moment is that of the return.
+    """Return a row for each line of a call. Its changes are in the moment after it; the last moment is the return.
 
     Of the locals those called `names` are shown, and all where no name is given.
     """
@@ -335,7 +335,7 @@ def _rows(moments: list[Moment], text_at: Callable[[int], str], names: list[str]
 
 
 def _unindented(rows: list[Row]) -> list[Row]:
-    """The lines moved to the left together, so that the outermost begins there."""
+    """Remove the indentation that all rows have in common."""
     margin = min((len(row.text) - len(row.text.lstrip()) for row in rows if row.text.strip()), default=0)
     for row in rows:
         row.text = row.text[margin:]

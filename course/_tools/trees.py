@@ -41,7 +41,7 @@ def is_first_kernel(tree: Any, name: str) -> bool:
 
 
 def leads_to_first_kernel(tree: Any, function: str, file: str) -> bool:
-    """Whether this function of this `.cpp` file stands nearest above the first kernel, of those of other files."""
+    """Whether this function of this `.cpp` file is the first one above the first kernel that is in another file."""
     kernel = kernels(tree)[0]
     own = next(_in_checkout(node.file) for node, _ in _walk(tree) if bare(node.name) == kernel)
     above = [each for each in callers(tree, kernel) if each[1].endswith(".cpp") and each[1] != own]

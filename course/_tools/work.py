@@ -33,7 +33,7 @@ def update() -> list[str]:
 
 
 def reset(chapter: Chapter) -> tuple[Path, Path]:
-    """Move the working copy to a backup and start anew; returns the new copy and the backup."""
+    """Move the working copy to a backup and start again; returns the new copy and the backup."""
     target = _started(chapter)
     stamp = datetime.now().strftime("%Y-%m-%d_%H%M%S_%f")
     backup = workspace() / "_backups" / f"{chapter.folder.name}_{stamp}"
@@ -108,7 +108,7 @@ def note_hints(chapter: Chapter, number: str, seen: int) -> None:
 def read_progress(chapter: Chapter) -> dict[str, Any]:
     """What was noted of the chapter: `results` by exercise, `checked`, `hints`.
 
-    Empty where nothing was noted, or nothing that can be read: the next check notes it anew.
+    Empty if there is no note that can be read: the next check writes one.
     """
     try:
         progress = json.loads((chapter.working_copy / PROGRESS).read_text())

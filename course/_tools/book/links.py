@@ -30,11 +30,11 @@ def broken_links(folder: Path) -> list[str]:
 
 
 def broken_addresses(folder: Path, page: str, targets: Iterable[str]) -> list[str]:
-    """Those `targets` of a page below `folder` that are not there, each as `page: target`."""
+    """Return those `targets` of a page below `folder` that do not exist, each as `page: target`."""
     broken = []
     root = folder.resolve()
     for target in dict.fromkeys(targets):
-        if re.match(r"[a-z]+:|//", target):  # another site, mail, or a picture that stands in the page
+        if re.match(r"[a-z]+:|//", target):  # another site, mail, or a picture that is a part of the page
             continue
         path, _, place = target.partition("#")
         path = path.partition("?")[0]

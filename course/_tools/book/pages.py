@@ -118,7 +118,7 @@ class _Prepared:
                 data["text/html"] = f'<div class="paper">{html}</div>' if LIGHT_BOX.search(html) else html
 
     def _markdown(self, text: str, notebook: Path, page: Path) -> str:
-        """Links to notebooks stay as they are, because Sphinx follows them; a file of source becomes a page."""
+        """Return Markdown for the site: links to notebooks are left to Sphinx, a file of source becomes a page."""
 
         def linked(found: re.Match[str]) -> str:
             if not (notebook.parent / found["path"]).is_file() or found["path"].endswith(".ipynb"):
@@ -159,7 +159,7 @@ class _Prepared:
 
 
 def _parts(text: str) -> list[str]:
-    """The text in pieces: code, and what stands between."""
+    """Split a text into pieces of code and the text between them."""
     pieces, last = [], 0
     for code in CODE.finditer(text):
         if not re.search(r"\[[^\]]*$", text[: code.start()].rsplit("\n", 1)[-1]):  # code inside a link belongs to it

@@ -40,5 +40,5 @@ exclude_patterns = ["README.md"]
 
 
 def setup(app: Any) -> None:
-    """What Sphinx calls first."""
+    """Set the site up; Sphinx calls this function first."""
     book.setup(app)

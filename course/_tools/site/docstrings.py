@@ -109,7 +109,7 @@ def _indented_later(lines: list[str], i: int) -> bool:
 
 
 def _flush(fields: list[str]) -> list[str]:
-    """The fields so far as one block, which is then empty."""
+    """Return the collected fields as one block, and empty the list."""
     block = ["\n".join(fields)] if fields else []
     fields.clear()
     return block
@@ -221,7 +221,7 @@ def _width(line: str) -> int:
 
 
 def inline(text: str, resolve: Resolve) -> str:
-    """Escape what is prose, resolve references, and make code of what stands in single backticks."""
+    """Escape what is prose, resolve references, and make code of the text in single backticks."""
     out, last = [], 0
     for found in MARKED.finditer(text):
         out += [_escape(text[last : found.start()]), _marked(found[0], resolve)]

@@ -61,7 +61,7 @@ def how_text(how: dict[str, Any]) -> str:
 def gates(source: str) -> Iterator[tuple[str, str, str]]:
     """Name, limit and stretch of each `Gate(...)` of a program.
 
-    A limit that depends on the processor stands as `0.65 (1.1 without wide AVX-512)`.
+    A limit that depends on the processor is written as `0.65 (1.1 without wide AVX-512)`.
     """
     tree = ast.parse(source)
     known: dict[str, tuple[str, ...]] = {}

@@ -60,7 +60,7 @@ def page_text(source: Path, folder: Path, extra: Path) -> str:
 
 
 def section(text: str, heading: str) -> str:
-    """What stands under a heading, up to the next heading of the same or a higher level.
+    """Return the text under a heading, up to the next heading of the same or a higher level.
 
     Raises:
         LookupError: the text has no such heading.

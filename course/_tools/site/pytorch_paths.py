@@ -4,8 +4,8 @@ Mirrors: nothing in PyTorch: it has its files.
 
 A wheel of PyTorch shows most of them. Its Python files and headers are in it, `torchgen` brings the tables and
 templates that its code generator reads, and its libraries hold the names of their C++ sources, because each
-`TORCH_CHECK` says where it stands. `pytorch_paths.txt` keeps those that we name, so that the check needs no PyTorch.
-What a CPU wheel cannot show, such as CUDA's kernels, stands in a second part of that file. Each path there was looked
+`TORCH_CHECK` says where it is. `pytorch_paths.txt` keeps those that we name, so that the check needs no PyTorch.
+What a CPU wheel cannot show, such as CUDA's kernels, is in a second part of that file. Each path there was looked
 up by hand in an index of PyTorch's repository, which holds the files of its whole history. A look-up shows that PyTorch
 has or had such a file, and not that 2.13 has it.
 

@@ -1,4 +1,4 @@
-"""The parts of the page of ``torch``, which has too many names for one page: which name stands in which part.
+"""The parts of the page of ``torch``, which has too many names for one page: which name is in which part.
 
 Mirrors: docs/source/torch.rst (the headings)
 Leaves out: the second level of headings.
@@ -43,7 +43,7 @@ PARTS = {
 
 
 def section_of(name: str, value: Any) -> str:
-    """The part of the page of ``torch`` in which a name stands."""
+    """The part of the page of ``torch`` in which a name is."""
     if isinstance(value, reftorch.dtype) or name in ("finfo", "iinfo", "dtype", "layout", "memory_format", "device"):
         return "Types of data"
     if isinstance(value, reftorch.layout | reftorch.memory_format):

@@ -38,7 +38,7 @@ def name_threads() -> None:
 
 
 def import_the_next_one() -> None:
-    """The sitecustomize that this one hides, if there is one."""
+    """Import the sitecustomize that this one hides, if there is one."""
     here = os.path.dirname(os.path.abspath(__file__))
     hidden = [entry for entry in sys.path if os.path.abspath(entry) == here]
     if not hidden:

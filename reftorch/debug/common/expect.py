@@ -51,7 +51,7 @@ def expect_number(tool: str, loss: Any) -> None:
 
 
 def described(value: Any) -> str:
-    """`a dict of 'logits', 'aux'`, `a Tensor`."""
+    """Return a value in a few words: `a dict of 'logits', 'aux'`, `a Tensor`."""
     name = type(value).__name__
     if isinstance(value, Mapping):
         return f"a {name} of {', '.join(map(repr, value))}"

@@ -108,13 +108,13 @@ class Observer:
     _modes: contextlib.ExitStack | None = None
 
     def start(self, op: str, arguments: tuple) -> None:
-        """An op is about to run."""
+        """Called before each op."""
 
     def end(self, op: str, results: tuple | None) -> None:
-        """The op has run; the results are None if it raised."""
+        """Called after each op; the results are None if the op raised."""
 
     def torch_result(self, value: Any) -> None:
-        """A function of PyTorch has returned this value, which has its ``grad_fn``; the ops in it have ended."""
+        """Called after a function of PyTorch and all ops in it, with the returned value, which has its ``grad_fn``."""
 
     def observe(self) -> None:
         """Start to see the ops of this thread, and of those that it starts."""

@@ -117,7 +117,7 @@ def dtype_text(tensor: Any) -> str:
 
 
 def bytes_text(count: int) -> str:
-    """1536 -> '1.5 KiB'"""
+    """Return a number of bytes as text: 1536 is '1.5 KiB'."""
     if abs(count) < 1024:
         return f"{count} B"
     power = min((abs(count).bit_length() - 1) // 10, 3)
@@ -125,5 +125,5 @@ def bytes_text(count: int) -> str:
 
 
 def counted(count: int, what: str, many: str = "") -> str:
-    """3 storages; 1 storage"""
+    """Return a number with its noun: '3 storages', '1 storage'."""
     return f"{count:,} {what if count == 1 else many or f'{what}s'}"

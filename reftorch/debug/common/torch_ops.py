@@ -1,4 +1,4 @@
-"""The hook on every op, for ops of PyTorch: two modes of PyTorch call what an observer of reftorch's ops is.
+"""The hook on every op, for ops of PyTorch: two modes of PyTorch call an observer as reftorch's own ops do.
 
 Mirrors: torch/utils/_python_dispatch.py
 Left out: the composite ops of PyTorch, which are replaced by others before a mode of this kind sees them.

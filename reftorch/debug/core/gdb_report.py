@@ -116,7 +116,7 @@ class GdbReport:
         return f'<div style="{STYLE}">{pre(text)}</div>'
 
     def _share(self) -> int:
-        """The rows of one stack: several stops share the screen."""
+        """Return how many rows a stack may have: all stops share the screen."""
         stops = sum(event["kind"] == "stop" for event in self.events)
         return max(FEWEST, SCREENFUL // max(stops, 1))
 

@@ -99,7 +99,7 @@ def why_no_attach(log: str) -> str:
 
 
 def start_gdb(job: dict[str, Any], folder: Path, keep: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
-    """gdb with the driver. Its output goes to files, because this process cannot empty a pipe while gdb stops it."""
+    """Start gdb with the driver. The output goes to files: this process cannot read a pipe while gdb stops it."""
     (folder / "job.json").write_text(json.dumps(job | {"pid_file": str(folder / "pid")}))
     environment = gdb_environment() | {"REFTORCH_GDB_JOB": str(folder / "job.json")}
     gdb = [find_gdb().path, "-nx", "-q", "-batch", "-x", str(DRIVER)]

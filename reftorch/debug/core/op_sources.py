@@ -41,7 +41,7 @@ print(json.dumps({"library": C.__file__, "ops": ops}))
 
 
 class Function(NamedTuple):
-    """A function where it is defined, or where it is registered in a build without debug information."""
+    """A function and its definition, or its registration if the build has no debug information."""
 
     name: str
     path: Path
@@ -49,7 +49,7 @@ class Function(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The line that is there."""
+        """The text of the line."""
         return line_of(self.path, self.line)
 
 
@@ -61,7 +61,7 @@ class Definition(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The line that is there."""
+        """The text of the line."""
         return line_of(self.path, self.line)
 
 
@@ -73,7 +73,7 @@ class Behind(NamedTuple):
 
 
 def base_of(asked: str) -> str:
-    """Without module, class and overload: ``torch.mul`` and ``mul.Tensor`` are mul, ``linalg.qr`` is linalg_qr."""
+    """Return the bare name: ``torch.mul`` and ``mul.Tensor`` are mul, ``linalg.qr`` is linalg_qr."""
     asked = asked.strip()
     while PREFIX.match(asked):
         asked = PREFIX.sub("", asked)
@@ -81,14 +81,14 @@ def base_of(asked: str) -> str:
 
 
 def names_of(asked: str) -> list[str]:
-    """The ops that somebody may mean, the likeliest first; none for what no op can be called."""
+    """Return the names of the ops that a user may mean, the likeliest first; none if no op can have such a name."""
     base = base_of(asked)
     plain = base if base.startswith("__") else base.rstrip("_")
     return [name for name in (plain, base, f"linalg_{base}") if base.isidentifier()]
 
 
 def module(name: str, folder: Path = Path(__file__).parent) -> ModuleType:
-    """A module of reftorch, by its path, under a name that no other module has."""
+    """Load a module of reftorch by its path, under a name that no other module has."""
     key = f"_reftorch_{name}"
     if key not in sys.modules:
         spec = importlib.util.spec_from_file_location(key, folder / f"{name}.py")
@@ -193,7 +193,7 @@ def registry() -> dict[str, Any]:
 
 
 def registrations(op: str) -> dict[str, dict[str, Any]]:
-    """The overloads of an op and of its in-place form, by its name without overload."""
+    """Return the overloads of an op and of its in-place form, given its name without overload."""
     both = (f"aten::{op}", f"aten::{op}_")
     return {name: registry()["ops"][name] for base in both for name in overloads().get(base, [])}
 
@@ -214,7 +214,7 @@ def definitions(op: str) -> list[Definition]:
 
 
 def alias_of(op: str) -> str:
-    """The op that it is another name of; empty for none."""
+    """Return the op of which this name is an alias; empty if it is not an alias."""
     found = [each["alias_of"] for each in registrations(op).values() if each["alias_of"]]
     return base_of(found[0]) if found else ""
 
@@ -222,7 +222,7 @@ def alias_of(op: str) -> str:
 @cache
 def symbol_table() -> Any:
     """The symbols of the library. It is asked for all functions of registrations at once, because each call of
-    addr2line reads the library anew.
+    addr2line reads the library again.
 
     Raises:
         RuntimeError, ImportError: there is neither addr2line nor gdb.
@@ -242,7 +242,7 @@ def symbol_table() -> Any:
 
 @cache
 def located(offset: int, function: str, file: str, line: int) -> Function:
-    """The function at an offset in the library: where its debug information has it, or else where it is registered."""
+    """Return the function at an offset in the library, with its definition or, failing that, its registration."""
     try:
         found = symbol_table().look_up({offset})[offset]
     except (RuntimeError, ImportError):  # neither addr2line nor gdb; inside gdb, no package to look for a gdb
@@ -285,7 +285,7 @@ def registered() -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def kernels(stubs: list[str], device: str = "CPU") -> list[Function]:
-    """The functions that are registered for these stubs on a device, where they begin."""
+    """Return the functions that are registered for these stubs on a device, each with its first line."""
     found = [registered()[stub].get(device) for stub in stubs]
     return list(dict.fromkeys(place_of(kernel) for kernel in found if kernel is not None))
 
@@ -304,7 +304,7 @@ def elements() -> dict[str, Function]:
 
 
 def starts(op: str) -> list[Function]:
-    """Return where to stop for an op, given its name without overload: at its kernels, or at what stands for them.
+    """Return where to stop for an op, given its name without overload: at its kernels, or at its own function.
 
     An op that is made of other ops stops where its own function starts, and so does one that only views."""
     if alias_of(op):

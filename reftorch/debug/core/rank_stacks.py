@@ -1,4 +1,4 @@
-"""The stacks of all ranks of a group next to each other: what a hang is diagnosed by.
+"""The stacks of all ranks of a group next to each other, for the diagnosis of a hang.
 
 Mirrors: nothing in PyTorch, whose flight recorder writes the stacks of calls into files, one for each rank.
 Left out: threads other than the one that made the group; C++ frames of ranks on other machines.
@@ -93,7 +93,7 @@ def rank_stacks(group: Any = None, timeout: float = 5.0, cpp: bool = True) -> Ra
     """Return the stacks of all ranks of a group, and which collective each waits in.
 
     Any rank may ask, from any thread, and the others need not do anything: a rank answers while it waits in a
-    collective, or stands at a breakpoint of Python. To look at a program that hangs, let a timer of one rank ask:
+    collective or at a breakpoint of Python. To look at a program that hangs, let a timer of one rank ask:
     ``threading.Timer(30, lambda: print(rank_stacks(group))).start()``.
 
     Args:
@@ -165,7 +165,7 @@ def of_program(frames: Sequence[Frame]) -> list[Frame]:
     inner = [i for i, each in enumerate(frames) if each.language == "py" and ASKING.search(each.file)]
     rest = list(frames[inner[-1] + 1 :] if inner else frames)
     first = next((i for i, each in enumerate(rest) if each.language == "py"), None)
-    if first is not None and RUNNERS.search(rest[first].file):  # the rank stands at a breakpoint
+    if first is not None and RUNNERS.search(rest[first].file):  # the rank has stopped at a breakpoint
         while rest and (rest[0].language == "c++" or RUNNERS.search(rest[0].file)):
             rest.pop(0)
     while len(rest) > 1 and rest[0].language == "c++" and not rest[0].file.startswith(f"{root()}/"):

@@ -198,7 +198,7 @@ def tests(base: str) -> Iterator[Place]:
 
 
 def in_pytorch(base: str, found: list[Place]) -> list[tuple[str, str]]:
-    """The files that ours say they mirror, and PyTorch's two tables."""
+    """Return the files of PyTorch that our files mirror, and PyTorch's two tables."""
     out = [("aten/src/ATen/native/native_functions.yaml", f"func: {base}")]
     for part in ("function", "schema", "kernel", "formula"):
         for place in found:

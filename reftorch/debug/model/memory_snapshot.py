@@ -148,7 +148,7 @@ class MemoryDiff(Report):
 
 
 def signed(count: int) -> str:
-    """+1.5 KiB"""
+    """Return a number of bytes with its sign: '+1.5 KiB'."""
     return f"{'+' if count > 0 else ''}{bytes_text(count)}"
 
 

@@ -4,7 +4,7 @@ Mirrors: nothing in PyTorch, where people install torchviz and graphviz.
 Leaves out: the forward ops that were not recorded.
 
 If Graphviz's program ``dot`` is installed, it lays out the picture, and its arrows go around the boxes. Otherwise the
-boxes stand in layers, and the arrows are straight lines behind the boxes.
+boxes are in layers, and the arrows are straight lines behind the boxes.
 """
 
 from __future__ import annotations

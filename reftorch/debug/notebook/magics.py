@@ -63,14 +63,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def count(text: str) -> int:
-    """A number of times."""
+    """Return the number of an option that counts, which is at least 1."""
     if not text.isdigit() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text} is no number from 1 on")
     return int(text)
 
 
 def seconds(text: str) -> float:
-    """A time that is longer than none."""
+    """Return the number of an option that is a time, which is above 0."""
     try:
         value = float(text)
     except ValueError:

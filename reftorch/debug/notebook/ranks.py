@@ -258,7 +258,7 @@ def is_victim(rank: Rank) -> bool:
 
 
 def is_debugged() -> bool:
-    """Return whether a debugger is attached, of Python or of C++: then ranks may stand at breakpoints."""
+    """Return whether a debugger is attached, of Python or of C++: then ranks may have stopped at breakpoints."""
     debugpy: Any = sys.modules.get("debugpy")  # a kernel imports this module, whether or not a debugger is there
     return bool(debugpy and debugpy.is_client_connected()) or bool(tracer_of_this_process())
 

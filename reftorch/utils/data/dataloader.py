@@ -48,7 +48,7 @@ _T = TypeVar("_T")
 _collate_fn_t = Callable[[list[_T]], Any]
 _worker_init_fn_t = Callable[[int], None]
 
-# The warning that stands beside the error of a worker whose arguments cannot be pickled.
+# The warning that precedes the error of a worker whose arguments cannot be pickled.
 _ARGUMENTS_OF_WORKERS = (
     "Got pickle error when attempting to start a worker Process. This might be because the worker Process arguments "
     "are not picklable. Python 3.14+ changed the multiprocessing start method in non-Mac POSIX platforms to "
@@ -537,7 +537,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     # ---- from the workers
 
     def _start_pinning(self) -> Callable[[], None]:
-        """Start the thread that takes the batches from the workers and pins them. Returns what ends the thread."""
+        """Start the thread that takes the batches from the workers and pins them. Return a function that ends it."""
         self._pinned = queue.Queue()
         workers = self._workers
         assert workers is not None

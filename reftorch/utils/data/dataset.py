@@ -103,7 +103,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return tuple([tensor[index] for tensor in self.tensors])  # a list: a generator would take 50 % more time
 
     def __getitems__(self, indices: Iterable[Any]) -> list[tuple[Tensor, ...]]:
-        """The samples of a batch, tensor by tensor, which takes three quarters of the time of one call a sample.
+        """Return the samples of a batch. To read tensor by tensor takes 3/4 of the time of one call for each sample.
 
         PyTorch's class lacks this method. A subclass that makes its samples itself is asked for each of them.
         """

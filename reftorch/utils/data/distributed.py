@@ -17,7 +17,7 @@ __all__ = ["DistributedSampler"]
 
 
 class DistributedSampler(Sampler[int]):
-    """The share of one process among several that train together.
+    """The indices that one of several processes takes, which train together.
 
     All processes shuffle in the same order, which follows from ``seed`` and the epoch, and process :math:`r` of
     :math:`n` takes the indices at the places :math:`r, r + n, r + 2n` and so on. Call :meth:`set_epoch` before each

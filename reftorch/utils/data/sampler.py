@@ -173,7 +173,7 @@ class WeightedRandomSampler(Sampler[int]):
         generator: the generator; None means the default one.
 
     Raises:
-        ValueError: ``num_samples`` is not a positive int, ``replacement`` is no bool, or ``weights`` is no vector.
+        ValueError: ``num_samples`` is not a positive int, ``replacement`` not a bool, or ``weights`` not a vector.
 
     Example:
         >>> from reftorch.utils.data import WeightedRandomSampler

@@ -149,7 +149,7 @@ def _worker_loop(connection: Any, inherited: list[Channel], task: _Task, worker_
 
 
 def _wait_for_index(channel: Channel, loader_process: int) -> bool:
-    """Return False if the process of the loader is gone: a process that it forked may keep the channel open."""
+    """Wait for a message; return False if the loader's process is gone, whose children may keep the channel open."""
     poll = select.poll()  # not select(), whose descriptors must be below 1024
     poll.register(channel.fileno(), select.POLLIN)
     while not poll.poll(MP_STATUS_CHECK_INTERVAL * 1000):

@@ -1,4 +1,4 @@
-"""A part of debugpy's package of this name: its debugger looks there for who knows how to show a type.
+"""A part of debugpy's package of this name, in which its debugger looks for plugins that show a type.
 
 Mirrors: nothing in PyTorch: its tensors are shown in a debugger by their attributes, those that raise included.
 Left out: nothing: all is in pydevd_plugin_reftorch.py.

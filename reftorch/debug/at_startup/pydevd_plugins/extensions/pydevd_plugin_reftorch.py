@@ -26,7 +26,7 @@ def value_of(tensor: Any, name: str) -> Any:
 
 
 class TensorResolver:
-    """debugpy's interface: TypeResolveProvider."""
+    """The answers to debugpy's questions about a tensor: debugpy's interface TypeResolveProvider."""
 
     def can_provide(self, type_object: type, type_name: str) -> bool:
         """Return whether this is the type of a tensor."""
@@ -34,7 +34,7 @@ class TensorResolver:
         return tensor is not None and issubclass(type_object, tensor)
 
     def get_contents_debug_adapter_protocol(self, tensor: Any, fmt: Any = None) -> list[tuple[str, Any, str]]:
-        """Return of each part the name that is shown, the value, and the text that gets it from the tensor's name."""
+        """Return for each part its name, its value, and the text that gets the value from the tensor's name."""
         names = [*ALWAYS, ".grad"] if tensor.is_leaf or tensor.retains_grad else list(ALWAYS)
         names += [f"[{i}]" for i in range(min(len(tensor), MOST_ROWS))] if tensor.dim() else []
         found = []
