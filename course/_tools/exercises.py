@@ -6,7 +6,8 @@ Leaves out: lessons; a lesson is its own source.
 A cell of the solved source belongs to an exercise by `exercise="03.1"` and has a `role`:
 `task` (markdown), `given`, `answer`, `check`, `hint` (markdown), `debrief` (markdown, shown when the check passes).
 The learner's notebook keeps the first four; in an answer, the lines between the solution marks become a stub.
-Wrong answers that the check must reject are beside it, in mutants.py, in cells of the role `mutant`.
+Wrong answers that the check must reject are beside it, in mutants.py, in cells of the role `mutant`. A long chapter has
+parts of these files, such as exercises_kernels.py, whose cells follow.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from course._tools.layout import Chapter, CourseError, chapters, find_chapter, shown
 from course._tools.notebook import Notebook, new_cell, new_notebook
@@ -73,9 +75,15 @@ def solution(source: str) -> str:
     return re.sub(r"^[ \t]*(?:#|//) (?:BEGIN|END) SOLUTION\n", "", source + "\n", flags=re.M).rstrip("\n")
 
 
+def _cells(file: Path) -> list[Cell]:
+    """The cells of a file, and of the parts that are files of their own beside it, such as `exercises_kernels.py`."""
+    parts = sorted(file.parent.glob(f"{file.stem}_*.py"))
+    return [cell for each in (file, *parts) for cell in parse(each.read_text())]
+
+
 def solved_cells(chapter: Chapter) -> list[Cell]:
     """Every cell of the chapter's solved source."""
-    return parse(chapter.solved.read_text())
+    return _cells(chapter.solved)
 
 
 def exercises_of(chapter: Chapter) -> dict[str, Exercise]:
@@ -85,7 +93,7 @@ def exercises_of(chapter: Chapter) -> dict[str, Exercise]:
         CourseError: the source breaks a rule an exercise lives by (kind, roles, marks).
     """
     found: dict[str, Exercise] = {}
-    for cell in [*solved_cells(chapter), *parse(chapter.mutants.read_text())]:
+    for cell in [*solved_cells(chapter), *_cells(chapter.mutants)]:
         number = cell.attributes.get("exercise")
         if number is None:
             continue

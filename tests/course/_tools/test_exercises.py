@@ -43,6 +43,19 @@ def test_hints_and_mutants_are_found(toy):
     assert [mutant.attributes["why"] for mutant in first.mutants] == ["squares"]
 
 
+def test_the_cells_of_a_second_part_follow(toy):
+    whole = learners_notebook(toy)
+    for file, header in (
+        (toy.solved, '# %% [markdown] exercise="07.2" role="task"'),
+        (toy.mutants, '# %% exercise="07.1"'),
+    ):
+        first, found, second = file.read_text().partition(header)
+        file.write_text(first)
+        file.with_name(f"{file.stem}_second.py").write_text(found + second)
+    assert learners_notebook(toy) == whole
+    assert [mutant.attributes["why"] for mutant in exercises_of(toy)["07.1"].mutants] == ["squares"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "rule"),
     [
