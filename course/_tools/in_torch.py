@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 from collections.abc import Sequence
+from multiprocessing.connection import Client
 
 from course._tools.definitions import definition
 from course._tools.layout import workspace
-from course._tools.outcomes import run_program
+from course._tools.outcomes import Outcome, run_program
 from course._tools.real_torch import NoTorch, find_files, find_torch, how_to_get_it
 from course._tools.source import only_line_with
 
+# Tests set it to the address of a process that has torch loaded and runs programs in forks: tests/course/one_torch.py.
+LOADED = "REFTORCH_COURSE_LOADED_TORCH"
 TIMEOUT = 150  # seconds: on a busy machine the import of torch alone may take a minute
 
 # Run in torch's process. A line is known by its file's end and its number; `stops` has an entry for each time.
@@ -44,8 +48,9 @@ try:
 finally:
     sys.settrace(None)
 print()
-print(json.dumps(stops))
+print({mark!r}, json.dumps(stops))
 """
+MARK = "the stops:"  # begins the line with the answer; what the program writes to stderr comes after this line
 
 
 def write_for_torch(program: str, name: str) -> str:
@@ -88,16 +93,24 @@ def stops_in_torch(program: str, path: str, name: str, line: str, expressions: S
     text = file.read_text()
     number = only_line_with(path, text.splitlines(), line, *definition(path, text, name, None))
     asked = json.dumps([f"/{path}", number, list(expressions), program])
-    return json.loads(last_line_of(RUNNER.format(asked=asked), torch.python))
+    return json.loads(answer_of(RUNNER.format(asked=asked, mark=MARK), torch.python))
 
 
 @functools.cache
-def last_line_of(program: str, python: str) -> str:
-    """Run a program, and return the last line that it prints. An error is raised each time."""
-    outcome = run_program(program, python=python, timeout=TIMEOUT)
+def answer_of(program: str, python: str) -> str:
+    """Run a program, and return what its last line with the mark says. An error is raised each time."""
+    address = os.environ.get(LOADED)
+    outcome = run_program(program, python=python, timeout=TIMEOUT) if address is None else run_loaded(program, address)
     if outcome.error:
         raise RuntimeError(outcome.error)
-    return outcome.printed.splitlines()[-1]
+    return outcome.printed.rpartition(f"\n{MARK} ")[2].partition("\n")[0]
+
+
+def run_loaded(program: str, address: str) -> Outcome:
+    """Run a program in a fork of the process at this address, in which torch is loaded already."""
+    with Client(address) as process:
+        process.send(program)
+        return Outcome(*process.recv())
 
 
 def no_torch() -> NoTorch:

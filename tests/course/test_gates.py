@@ -28,6 +28,7 @@ from course._tools.layout import Chapter, chapters
 from course._tools.notebook import as_text, read
 from course._tools.real_torch import find_torch
 from course._tools.runner import Kernel, check_notebook, kernel, reported
+from tests.course.one_torch import loaded_torch
 
 CHAPTERS = chapters()
 EXERCISES = all_exercises()
@@ -54,8 +55,15 @@ def test_every_stub_is_red(chapter: Chapter):
     assert {result.exercise: result.state for result in results} == dict.fromkeys(exercises_of(chapter), "not done")
 
 
+@pytest.fixture(scope="module")
+def one_torch(tmp_path_factory) -> Iterator[None]:
+    """What exercises ask of PyTorch is asked of one process, which loads torch once for all chapters."""
+    with loaded_torch(tmp_path_factory.mktemp("torch")):
+        yield
+
+
 @pytest.fixture(scope="module", params=CHAPTERS, ids=lambda chapter: chapter.folder.name)
-def solved(request) -> Iterator[tuple[Chapter, Kernel, dict[str, str]]]:
+def solved(request, one_torch) -> Iterator[tuple[Chapter, Kernel, dict[str, str]]]:
     """A kernel in which a chapter's solved notebook has run, and what its checks reported."""
     chapter = request.param
     states = {}

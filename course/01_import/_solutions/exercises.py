@@ -2,6 +2,8 @@
 
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
+
+The file is some 530 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -22,7 +24,7 @@ import types
 from pathlib import Path
 
 import reftorch as torch
-from course._tools import check, course, show_source
+from course._tools import check, course, show_source, stops_in_torch, write_for_torch
 from reftorch.utils.cpp_extension import load_inline
 
 # %% [markdown] exercise="01.1" role="task" kind="read" title="the order of an import"
@@ -461,3 +463,67 @@ with check("01.6", "formulas that nobody imported") as c, tempfile.TemporaryDire
 # %% [markdown] exercise="01.6" role="hint"
 # `importlib.import_module` returns the module. If it is a package, it has a `__path__`, and is the argument that your
 # own function takes.
+
+
+# %% [markdown] exercise="01.7" role="task" kind="read" title="in PyTorch: who asks the registry"
+# ## 01.7 Read, in PyTorch: who asks the registry
+#
+# ★★☆, 15 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# In the lesson `_OpNamespace.__getattr__` of reftorch asks the registry when your program first names an op. PyTorch
+# has a function of the same name in `torch/_ops.py`. Stop in this function at its line `namespace_name = self.name`.
+# How often does the program come there with each of the four names `hypot`, `no_such_op`, `twice` and `thrice` in
+# `op_name`? Find out for each stop who asked: a line of the program, or a function of PyTorch. Return the count for
+# each name.
+
+
+# %% exercise="01.7" role="given"
+IN_TORCH = """\
+import torch
+
+torch.ops.aten.hypot
+torch.ops.aten.hypot
+print(hasattr(torch.ops.aten, "no_such_op"))
+print(hasattr(torch.ops.aten, "no_such_op"))
+library = torch.library.Library("aten", "FRAGMENT")
+library.define("twice(Tensor self) -> Tensor")
+torch.ops.aten.twice
+library.define("twice.Scalar(Tensor self, Scalar number) -> Tensor")
+print(torch.ops.aten.twice.overloads())
+library.define("thrice(Tensor self) -> Tensor")
+"""
+print(write_for_torch(IN_TORCH, "in_torch_01_7.py"))
+
+
+# %% exercise="01.7" role="answer"
+def lookups() -> dict[str, int]:
+    # BEGIN SOLUTION
+    return {"hypot": 0, "no_such_op": 2, "twice": 2, "thrice": 1}
+    # END SOLUTION
+
+
+# %% exercise="01.7" role="check"
+with check("01.7", "who asks the registry") as c:
+    answer = lookups()
+    stops = stops_in_torch(
+        IN_TORCH, "torch/_ops.py", "_OpNamespace.__getattr__", "namespace_name = self.name", ["op_name"]
+    )
+    names = [stop["op_name"].strip("'") for stop in stops]
+    truth = {name: names.count(name) for name in ("hypot", "no_such_op", "twice", "thrice")}
+    look = "`where` at each stop shows who asked. What did `import torch` do before?"
+    c.answers("how often each name is looked up", came=answer, truth=truth, look=look)
+
+# %% [markdown] exercise="01.7" role="debrief"
+# **In PyTorch** `hypot` is found without a look-up, because the import has asked for some hundred ops already: tables
+# of decompositions, which are written in Python, name them. A name that is missing is asked for again each time,
+# because only what is found is kept. And `Library.define` asks before it registers: if the program already holds the
+# op's packet, the packet must learn of the new overload. In this way `twice.Scalar` is known without another look-up.
+# That is what a registry that stays open costs: whoever keeps an answer has to be told of changes.
+
+# %% [markdown] exercise="01.7" role="hint"
+# First `next` until `import torch` has run. Then `break torch._ops._OpNamespace.__getattr__`, `continue`, `p op_name`
+# and `where`.
+
+# %% [markdown] exercise="01.7" role="hint"
+# A breakpoint that was set before `import torch` would stop hundreds of times. The count begins after the import.

@@ -140,3 +140,23 @@ def register_all(package: types.ModuleType) -> None:
             importlib.import_module(module.name)
         except ImportError:
             continue
+
+
+# %% exercise="01.7" role="mutant" why="the first use of an op always asks"
+def lookups() -> dict[str, int]:
+    return {"hypot": 1, "no_such_op": 2, "twice": 2, "thrice": 1}
+
+
+# %% exercise="01.7" role="mutant" why="what is missing is kept, too"
+def lookups() -> dict[str, int]:
+    return {"hypot": 0, "no_such_op": 1, "twice": 2, "thrice": 1}
+
+
+# %% exercise="01.7" role="mutant" why="define does not ask"
+def lookups() -> dict[str, int]:
+    return {"hypot": 0, "no_such_op": 2, "twice": 1, "thrice": 0}
+
+
+# %% exercise="01.7" role="mutant" why="a new overload is looked up again"
+def lookups() -> dict[str, int]:
+    return {"hypot": 0, "no_such_op": 2, "twice": 3, "thrice": 1}

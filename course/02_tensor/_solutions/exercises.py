@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is some 800 lines long, because all exercises of a chapter stand in one file.
+The file is some 890 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -21,7 +21,7 @@ from contextlib import suppress
 import numpy
 
 import reftorch as torch
-from course._tools import check, course, memory, rebuild, show_source
+from course._tools import check, course, memory, rebuild, show_source, stops_in_torch, write_for_torch
 from reftorch.utils.cpp_extension import load_inline
 
 # %% [markdown] exercise="02.1" role="task" kind="read" title="how each view reads"
@@ -803,3 +803,92 @@ with check("02.9", "a broken library: the second index") as c:
 # %% [markdown] exercise="02.9" role="hint"
 # `show_source("select in TensorSlicing.cpp")` shows the function of the lesson. One of its lines is the sum of the
 # lesson for one dimension.
+
+
+# %% [markdown] exercise="02.10" role="task" kind="read" title="in PyTorch: one function for view and reshape"
+# ## 02.10 Read, in PyTorch: one function for view and reshape
+#
+# ★★★, 20 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# PyTorch has `view` and `reshape` twice: in C++, and once more in Python, in `torch/_refs/__init__.py`, which
+# describes ops for compilers, by simpler ops. In Python both are one function, and it does not use the algorithm of
+# `computeStride`. Read `_reshape_view_helper`, and the function that it calls in its last line,
+# `_reshape_view_helper_core_alg`. Stop in the latter at its line `if new_shape is None`, where it has tried to merge
+# dimensions. For each of the six calls, which `IN_TORCH` names in comments, return one of four words:
+#
+# - `"no stop"`: the call does not come to this line;
+# - `"view"`: dimensions are merged, and the result shares the memory;
+# - `"copy"`: they cannot be merged, and the call copies;
+# - `"error"`: they cannot be merged, and the call may not copy.
+
+
+# %% exercise="02.10" role="given"
+IN_TORCH = """\
+import torch
+from torch._refs import reshape, view
+
+x = torch.arange(24.0).reshape(2, 3, 4)
+turned, left = x.transpose(0, 1), x[:, :, :2]
+reshape(x, 24)  # flat
+reshape(turned, 24)  # turned flat
+reshape(left, 6, 2)  # rows
+reshape(turned, 3, 2, 2, 2)  # split
+reshape(x, 4, 6)  # six columns
+try:
+    view(x[:, 0], 8)  # slab
+except ValueError as error:
+    print("ValueError:", error)
+"""
+print(write_for_torch(IN_TORCH, "in_torch_02_10.py"))
+
+
+# %% exercise="02.10" role="answer"
+def at_the_merge() -> dict[str, str]:
+    # BEGIN SOLUTION
+    return {
+        "flat": "no stop",
+        "turned flat": "copy",
+        "rows": "view",
+        "split": "no stop",
+        "six columns": "view",
+        "slab": "error",
+    }
+    # END SOLUTION
+
+
+# %% exercise="02.10" role="check"
+SHAPES = {
+    "flat": "(2, 3, 4) (24,)",
+    "turned flat": "(3, 2, 4) (24,)",
+    "rows": "(2, 3, 2) (6, 2)",
+    "split": "(3, 2, 4) (3, 2, 2, 2)",
+    "six columns": "(2, 3, 4) (4, 6)",
+    "slab": "(2, 4) (8,)",
+}
+
+with check("02.10", "one function for view and reshape") as c:
+    answer = at_the_merge()
+    outcome = "'view' if new_shape is not None else 'copy' if allow_copy else 'error'"
+    asked = ["f'{tuple(a.shape)} {tuple(shape)}'", outcome]
+    file, function = "torch/_refs/__init__.py", "_reshape_view_helper_core_alg"
+    stops = [tuple(stop.values()) for stop in stops_in_torch(IN_TORCH, file, function, "if new_shape is None", asked)]
+    came = {call.strip("'"): what.strip("'") for call, what in stops}
+    truth = {name: came.get(shapes, "no stop") for name, shapes in SHAPES.items()}
+    look = "`p a.shape, shape` at each stop says which call it is; `p new_shape, allow_copy` says what follows."
+    c.answers("the six calls", came=answer, truth=truth, look=look)
+
+# %% [markdown] exercise="02.10" role="debrief"
+# **In PyTorch** `view` and `reshape` differ in Python in this one argument, `allow_copy`. `computeStride` walks from
+# the innermost dimension and needs no tensor. The algorithm here walks from the left, and merges as few dimensions as
+# possible, because each step is an op of its own: `flatten` merges, and `split_dim` splits. The price shows at `six
+# columns`: `x` is contiguous, so its new strides 6 and 1 are known at once, and still three dimensions become one,
+# and the one becomes two.
+
+# %% [markdown] exercise="02.10" role="hint"
+# `print(inspect.getsource(torch._refs._reshape_view_helper))` after `import inspect`, or `longlist` at a stop. Two
+# cases of contiguous tensors never come to the general algorithm.
+
+# %% [markdown] exercise="02.10" role="hint"
+# The loop goes through the new shape. A dimension that is right already, or that is only split, needs no merging. Two
+# dimensions can be merged where the stride of the outer one is the size of the inner one times its stride.

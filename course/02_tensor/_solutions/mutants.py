@@ -253,3 +253,63 @@ def change() -> tuple[str, str]:
 +  const int64_t offset = self.storage_offset();
 """,
     )
+
+
+# %% exercise="02.10" role="mutant" why="a contiguous tensor comes to the merge"
+def at_the_merge() -> dict[str, str]:
+    return {
+        "flat": "view",
+        "turned flat": "copy",
+        "rows": "view",
+        "split": "no stop",
+        "six columns": "view",
+        "slab": "error",
+    }
+
+
+# %% exercise="02.10" role="mutant" why="a contiguous tensor never merges"
+def at_the_merge() -> dict[str, str]:
+    return {
+        "flat": "no stop",
+        "turned flat": "copy",
+        "rows": "view",
+        "split": "no stop",
+        "six columns": "no stop",
+        "slab": "error",
+    }
+
+
+# %% exercise="02.10" role="mutant" why="left has gaps, so it must be copied"
+def at_the_merge() -> dict[str, str]:
+    return {
+        "flat": "no stop",
+        "turned flat": "copy",
+        "rows": "copy",
+        "split": "no stop",
+        "six columns": "view",
+        "slab": "error",
+    }
+
+
+# %% exercise="02.10" role="mutant" why="a transposed tensor is always copied"
+def at_the_merge() -> dict[str, str]:
+    return {
+        "flat": "no stop",
+        "turned flat": "copy",
+        "rows": "view",
+        "split": "copy",
+        "six columns": "view",
+        "slab": "error",
+    }
+
+
+# %% exercise="02.10" role="mutant" why="takes view for a function that copies"
+def at_the_merge() -> dict[str, str]:
+    return {
+        "flat": "no stop",
+        "turned flat": "copy",
+        "rows": "view",
+        "split": "no stop",
+        "six columns": "view",
+        "slab": "copy",
+    }

@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is some 700 lines long, because all exercises of a chapter stand in one file.
+The file is some 780 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -16,7 +16,7 @@ The file is some 700 lines long, because all exercises of a chapter stand in one
 
 # %%
 import reftorch as torch
-from course._tools import check, course, rebuild, show_source
+from course._tools import check, course, rebuild, show_source, stops_in_torch, write_for_torch
 from reftorch.debug import call_tree
 from reftorch.utils.cpp_extension import load_inline
 
@@ -704,3 +704,77 @@ with check("03.9", "a broken library: two columns of four") as c:
 # %% [markdown] exercise="03.9" role="hint"
 # The iterator merges dimensions, so that there are fewer loops: `show_source("TensorIterator::coalesce_dimensions",
 # first="auto can_coalesce", last="int last = 0")`. When may two dimensions be walked as one?
+
+
+# %% [markdown] exercise="03.10" role="task" kind="read" title="in PyTorch: two dtypes for one result"
+# ## 03.10 Read, in PyTorch: two dtypes for one result
+#
+# ★★☆, 20 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# The lesson asks who decided that the result is float32. PyTorch decides twice: it chooses the dtype that the kernel
+# computes in, and the dtype of the result. A function of Python, which tools such as `torch.compile` use, says both:
+# `torch._refs` has many ops in Python, and the wrapper `elementwise_type_promotion_wrapper` in
+# `torch/_prims_common/wrappers.py` chooses for them. Stop in its inner function at the line
+# `bound.arguments.update(promoted_args)`. For each of the six calls, which `IN_TORCH` names in comments, return a
+# pair: `compute_dtype` and `result_dtype`, as text without `torch.`.
+
+
+# %% exercise="03.10" role="given"
+IN_TORCH = """\
+import torch
+from torch import _refs
+
+brief = torch.ones(3, dtype=torch.bfloat16)
+count = torch.tensor([10, 20, 30])
+_refs.add(brief, count)  # bfloat16 + int64
+_refs.add(count, 2.5)  # int64 + 2.5
+_refs.true_divide(count, count)  # int64 / int64
+_refs.eq(brief, count)  # bfloat16 == int64
+_refs.abs(torch.ones(2, dtype=torch.complex64))  # abs of complex64
+_refs.add(brief, torch.ones(3, dtype=torch.float16))  # bfloat16 + float16
+"""
+print(write_for_torch(IN_TORCH, "in_torch_03_10.py"))
+
+
+# %% exercise="03.10" role="answer"
+def dtypes() -> dict[str, tuple[str, str]]:
+    # BEGIN SOLUTION
+    return {
+        "bfloat16 + int64": ("float32", "bfloat16"),
+        "int64 + 2.5": ("float32", "float32"),
+        "int64 / int64": ("float32", "float32"),
+        "bfloat16 == int64": ("float32", "bool"),
+        "abs of complex64": ("complex64", "float32"),
+        "bfloat16 + float16": ("float32", "float32"),
+    }
+    # END SOLUTION
+
+
+# %% exercise="03.10" role="check"
+with check("03.10", "two dtypes for one result") as c:
+    answer = dtypes()
+    stops = stops_in_torch(
+        IN_TORCH,
+        "torch/_prims_common/wrappers.py",
+        "elementwise_type_promotion_wrapper",
+        "bound.arguments.update(promoted_args)",
+        ["str(compute_dtype)", "str(result_dtype)"],
+    )
+    calls = [line.split("# ")[1] for line in IN_TORCH.splitlines() if "# " in line]
+    pairs = [tuple(dtype.strip("'").removeprefix("torch.") for dtype in stop.values()) for stop in stops]
+    look = "There is one stop for each call, in the order of the lines; `p compute_dtype, result_dtype` shows both."
+    c.answers("the two dtypes of each call", came=answer, truth=dict(zip(calls, pairs, strict=True)), look=look)
+
+# %% [markdown] exercise="03.10" role="debrief"
+# **In PyTorch** each op of this table says what kind of promotion it wants: `DEFAULT` for a sum, `INT_TO_FLOAT` for a
+# division, `ALWAYS_BOOL` for a comparison, `COMPLEX_TO_FLOAT` for `abs`. The 16-bit floats are added as float32 and
+# rounded once, at the end. In C++ these are two places: `TensorIterator` has the dtype of the result, and a kernel
+# takes `opmath_type`. bfloat16 and float16 together give float32, because neither holds all numbers of the other.
+
+# %% [markdown] exercise="03.10" role="hint"
+# After `import torch` and `from torch import _refs` have run: `break torch/_prims_common/wrappers.py:NUMBER`. `import
+# inspect; inspect.getsourcelines` finds the number of the line.
+
+# %% [markdown] exercise="03.10" role="hint"
+# Each of the six calls stops once, in the order of the lines. `p fn` at the stop says which op it is.

@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is 540 lines long, because all exercises of a chapter stand in one file.
+The file is some 610 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 
 import reftorch as torch
-from course._tools import check, course, rebuild, show_source, trace
+from course._tools import check, course, rebuild, show_source, stops_in_torch, trace, write_for_torch
 from course._tools.layout import ROOT
 from course._tools.rebuilds import unpacked
 from reftorch.debug import call_tree
@@ -537,3 +537,75 @@ with check("04.6", "a library that somebody has broken") as c:
 # %% [markdown] exercise="04.6" role="hint"
 # `nan` comes from infinity times 0, and infinity from an exponential that overflows. What does that function do,
 # before it computes exponentials, so that none can overflow? Which element does the broken library forget?
+
+
+# %% [markdown] exercise="04.7" role="task" kind="read" title="in PyTorch: the loss of right predictions"
+# ## 04.7 Read, in PyTorch: the loss of right predictions
+#
+# ★★☆, 15 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# A number can be wrong without a fault in the library. `IN_TORCH` has four predictions in a column and four targets
+# in a row. All predictions are right, and still no loss is 0. Run the program under pdb, and read what it prints.
+# Stop in `mse_loss` of `torch/nn/functional.py` at its line `if weight is not None`: the statement before it is where
+# the number becomes wrong. Return:
+#
+# - `"shape"`: the shape of `expanded_input`, as a tuple;
+# - `"strides"`: the strides of `expanded_target`, as a tuple;
+# - `"pairs"`: how many pairs of numbers the loss compares at each call;
+# - `"warnings"`: how many warnings about the sizes the whole program prints;
+# - `"file"`: the file that the warning names, from `torch/` or from the folder of `IN_TORCH`.
+
+
+# %% exercise="04.7" role="given"
+IN_TORCH = """\
+import torch
+from torch import nn
+
+loss = nn.MSELoss()
+prediction = torch.arange(4.0).unsqueeze(1)
+target = torch.arange(4.0)
+print("training:", loss(prediction, target))
+print("validation:", loss(prediction, target))
+"""
+print(write_for_torch(IN_TORCH, "in_torch_04_7.py"))
+
+
+# %% exercise="04.7" role="answer"
+def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
+    # BEGIN SOLUTION
+    return {
+        "shape": (4, 4),
+        "strides": (0, 1),
+        "pairs": 16,
+        "warnings": 1,
+        "file": "torch/nn/modules/loss.py",
+    }
+    # END SOLUTION
+
+
+# %% exercise="04.7" role="check"
+with check("04.7", "the loss of right predictions") as c:
+    answer = wrong_loss()
+    warned = "[file for file in ('torch/nn/modules/loss.py', 'torch/nn/functional.py') for text in "
+    warned += "vars(__import__('sys').modules[file[:-3].replace('/', '.')]).get('__warningregistry__', ()) "
+    warned += "if 'target size' in str(text)]"
+    asked = ["tuple(expanded_input.shape)", "expanded_target.stride()", "expanded_input.numel()", warned]
+    stops = stops_in_torch(IN_TORCH, "torch/nn/functional.py", "mse_loss", "if weight is not None", asked)
+    shape, strides, pairs, printed = (eval(value) for value in stops[-1].values())
+    truth = {"shape": shape, "strides": strides, "pairs": pairs, "warnings": len(printed), "file": printed[0]}
+    look = "The program prints the warning; `p expanded_input.shape, expanded_target.stride()` shows the rest."
+    c.answers("the wrong loss", came=answer, truth=truth, look=look)
+
+# %% [markdown] exercise="04.7" role="debrief"
+# **In PyTorch** `mse_loss` warns, and goes on: broadcasting is legal, and some programs want it. The warning names
+# the caller of `mse_loss`, which here is a file of PyTorch and not your program. Python prints a warning once for
+# each place and text. So the second loss is wrong in silence, and in a long log nobody sees the first one.
+# `warnings.simplefilter("error")` makes an error of it, whose traceback has your line.
+
+# %% [markdown] exercise="04.7" role="hint"
+# After `import torch`: `break torch/nn/functional.py:NUMBER`; `import inspect;
+# inspect.getsourcelines(torch.nn.functional.mse_loss)` finds the number. `continue` stops once for each call.
+
+# %% [markdown] exercise="04.7" role="hint"
+# A stride of 0 means that all positions along a dimension are the same element, as in chapter 02.

@@ -163,3 +163,69 @@ def planted() -> tuple[str, str]:
 +    for (int64_t k = i; k < n - 1; k++) {
 """,
     )
+
+
+# %% exercise="04.7" role="mutant" why="four numbers are compared with four"
+def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
+    return {
+        "shape": (4, 1),
+        "strides": (1,),
+        "pairs": 4,
+        "warnings": 1,
+        "file": "torch/nn/modules/loss.py",
+    }
+
+
+# %% exercise="04.7" role="mutant" why="the target is a column, too"
+def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
+    return {
+        "shape": (4, 4),
+        "strides": (1, 0),
+        "pairs": 16,
+        "warnings": 1,
+        "file": "torch/nn/modules/loss.py",
+    }
+
+
+# %% exercise="04.7" role="mutant" why="each call warns"
+def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
+    return {
+        "shape": (4, 4),
+        "strides": (0, 1),
+        "pairs": 16,
+        "warnings": 2,
+        "file": "torch/nn/modules/loss.py",
+    }
+
+
+# %% exercise="04.7" role="mutant" why="the warning names the line of the program"
+def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
+    return {
+        "shape": (4, 4),
+        "strides": (0, 1),
+        "pairs": 16,
+        "warnings": 1,
+        "file": "in_torch_04_7.py",
+    }
+
+
+# %% exercise="04.7" role="mutant" why="the warning names the function that warns"
+def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
+    return {
+        "shape": (4, 4),
+        "strides": (0, 1),
+        "pairs": 16,
+        "warnings": 1,
+        "file": "torch/nn/functional.py",
+    }
+
+
+# %% exercise="04.7" role="mutant" why="expanding copies"
+def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
+    return {
+        "shape": (4, 4),
+        "strides": (4, 1),
+        "pairs": 16,
+        "warnings": 1,
+        "file": "torch/nn/modules/loss.py",
+    }

@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is some 700 lines long, because all exercises of a chapter stand in one file.
+The file is some 760 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -19,7 +19,7 @@ import gc
 import weakref
 
 import reftorch as torch
-from course._tools import check, course, rebuild, show_source
+from course._tools import check, course, rebuild, show_source, stops_in_torch, write_for_torch
 from reftorch import _C
 from reftorch.autograd.graph import saved_tensors_hooks
 
@@ -685,3 +685,72 @@ with check("05.8", "a broken library: the memory comes back late") as c:
 # %% [markdown] exercise="05.8" role="hint"
 # `show_source("FormulaNode::release_variables")`. One node keeps single tensors, and some keep lists of tensors. Which
 # of the two does `exp` have?
+
+
+# %% [markdown] exercise="05.9" role="task" kind="read" title="in PyTorch: change what was saved"
+# ## 05.9 Read, in PyTorch: change what was saved
+#
+# ★★★, 20 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# In the lesson a saved tensor that has changed is an error. PyTorch has a way to allow the change: under
+# `allow_mutation_on_saved_tensors`, which is written in Python in `torch/autograd/graph.py`, a saved tensor is copied
+# just before it changes. `IN_TORCH` changes three saved tensors: `b` twice, and `c` and `d` by way of a view. Stop at
+# the line that copies, `ctx.cloned[handle] = ctx.original[handle].clone()` in
+# `_CloneArgBeforeMutateMode.__torch_dispatch__`, and at the last line of `unpack_hook` in `_swap_with_cloned`, where
+# backward gets a saved tensor. Return:
+#
+# - `"copied"`: which tensors are copied (`"b"`, `"c"`, `"d"`), a list in the order of the stops;
+# - `"b"`, `"c"`, `"d"`: for each, the two numbers that backward gets, as a list of floats.
+
+
+# %% exercise="05.9" role="given"
+IN_TORCH = """\
+import torch
+
+with torch.autograd.graph.allow_mutation_on_saved_tensors():
+    a = torch.ones(2, requires_grad=True)
+    b, c, d = a * 2, a * 3, a * 5
+    loss = (b * b).sum() + (c * c).sum() + (d * d).sum()
+    b.add_(1)
+    b.add_(1)
+    c[0].mul_(10)
+    d[1].mul_(10)
+    loss.backward()
+print(a.grad)
+"""
+print(write_for_torch(IN_TORCH, "in_torch_05_9.py"))
+
+
+# %% exercise="05.9" role="answer"
+def copies() -> dict[str, list]:
+    # BEGIN SOLUTION
+    return {"copied": ["b", "c"], "b": [2.0, 2.0], "c": [3.0, 3.0], "d": [5.0, 50.0]}
+    # END SOLUTION
+
+
+# %% exercise="05.9" role="check"
+with check("05.9", "change what was saved") as c:
+    answer = copies()
+    file, mode = "torch/autograd/graph.py", "_CloneArgBeforeMutateMode.__torch_dispatch__"
+    names = {2.0: "b", 3.0: "c", 5.0: "d"}
+    cloned = stops_in_torch(IN_TORCH, file, mode, "ctx.cloned[handle] = ctx.orig", ["ctx.original[handle].tolist()"])
+    truth = {"copied": [names[eval(value)[0]] for stop in cloned for value in stop.values()]}
+    read = stops_in_torch(IN_TORCH, file, "_swap_with_cloned.__init__.unpack_hook", "return res", ["res.tolist()"])
+    truth |= {names[eval(value)[0]]: eval(value) for stop in read for value in stop.values()}
+    look = "Two breakpoints: `p ctx.original[handle]` at the first, `p res` at the second."
+    c.answers("the copies, and what backward gets", came=answer, truth=truth, look=look)
+
+# %% [markdown] exercise="05.9" role="debrief"
+# **In PyTorch** this is a hook for saved tensors and a mode that sees every op before it runs. The mode knows a saved
+# tensor again by the address of its first element and its version. `c[0]` begins at the address of `c`, so `c` is
+# copied. `d[1]` begins four bytes later, so the mode takes it for another tensor. Nothing is copied, and because a
+# hook holds the tensor, nobody compares versions any more: the second gradient is 526 where 76 is right, and there is
+# no error. The version counter, which all views share, would have shown the change: this is a gap in PyTorch 2.13.
+
+# %% [markdown] exercise="05.9" role="hint"
+# After `import torch`: `break torch/autograd/graph.py:NUMBER` for both lines. `p ctx.original[handle]` is the tensor
+# that will be copied.
+
+# %% [markdown] exercise="05.9" role="hint"
+# Each of the three is saved twice, as both factors of a product, and backward gets both.

@@ -288,3 +288,33 @@ def change() -> tuple[str, str]:
 +  if (true) {
 """,
     )
+
+
+# %% exercise="05.9" role="mutant" why="every tensor that changes is copied"
+def copies() -> dict[str, list]:
+    return {"copied": ["b", "c", "d"], "b": [2.0, 2.0], "c": [3.0, 3.0], "d": [5.0, 5.0]}
+
+
+# %% exercise="05.9" role="mutant" why="each change copies"
+def copies() -> dict[str, list]:
+    return {"copied": ["b", "b", "c"], "b": [2.0, 2.0], "c": [3.0, 3.0], "d": [5.0, 50.0]}
+
+
+# %% exercise="05.9" role="mutant" why="a change by way of a view is never seen"
+def copies() -> dict[str, list]:
+    return {"copied": ["b"], "b": [2.0, 2.0], "c": [30.0, 3.0], "d": [5.0, 50.0]}
+
+
+# %% exercise="05.9" role="mutant" why="backward gets what is there now"
+def copies() -> dict[str, list]:
+    return {"copied": ["b", "c"], "b": [4.0, 4.0], "c": [30.0, 3.0], "d": [5.0, 50.0]}
+
+
+# %% exercise="05.9" role="mutant" why="the copy is made after the first change"
+def copies() -> dict[str, list]:
+    return {"copied": ["b", "c"], "b": [3.0, 3.0], "c": [3.0, 3.0], "d": [5.0, 50.0]}
+
+
+# %% exercise="05.9" role="mutant" why="a check of versions protects the third"
+def copies() -> dict[str, list]:
+    return {"copied": ["b", "c"], "b": [2.0, 2.0], "c": [3.0, 3.0], "d": [5.0, 5.0]}

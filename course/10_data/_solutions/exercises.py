@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is some 600 lines long, because all exercises of a chapter stand in one file.
+The file is some 690 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -26,7 +26,7 @@ from multiprocessing.connection import wait
 import numpy as np
 
 import reftorch as torch
-from course._tools import check, course, rebuild
+from course._tools import check, course, rebuild, stops_in_torch, write_for_torch
 from reftorch.utils.data import (
     BatchSampler,
     DataLoader,
@@ -628,3 +628,64 @@ with check("10.6", "a loader that survives a killed worker") as c:
 # %% [markdown] exercise="10.6" role="hint"
 # Write `__iter__` as a generator with `try` and `finally`: the `finally` part runs when the pass ends, raises, or is
 # closed. There, `kill()` and `join()` every process. The reorder buffer is that of 10.4.
+
+
+# %% [markdown] exercise="10.7" role="task" kind="read" title="in PyTorch: what a pass draws"
+# ## 10.7 Read, in PyTorch: what a pass draws
+#
+# ★★☆, 15 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# A loader seeds its workers. What does a loader do that has none? `IN_TORCH` makes three passes without workers: over
+# 4 samples in order, over 6 samples shuffled, and over 8 samples shuffled by a generator of the loader's own. How
+# many numbers does each pass draw from the *global* generator of PyTorch? Two places draw:
+# `_BaseDataLoaderIter.__init__` in `torch/utils/data/dataloader.py`, which makes `self._base_seed`, and
+# `RandomSampler.__iter__` in `torch/utils/data/sampler.py`, which makes `seed`. Stop in both, and look from which
+# generator each draws. Return the counts of the three passes under `"in order"`, `"shuffled"` and `"own generator"`.
+
+
+# %% exercise="10.7" role="given"
+IN_TORCH = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+own = torch.Generator()
+for size, options in [(4, {}), (6, {"shuffle": True}), (8, {"shuffle": True, "generator": own})]:
+    for (batch,) in DataLoader(TensorDataset(torch.arange(size)), batch_size=2, **options):
+        pass
+"""
+print(write_for_torch(IN_TORCH, "in_torch_10_7.py"))
+
+
+# %% exercise="10.7" role="answer"
+def drawn() -> dict[str, int]:
+    # BEGIN SOLUTION
+    return {"in order": 1, "shuffled": 2, "own generator": 0}
+    # END SOLUTION
+
+
+# %% exercise="10.7" role="check"
+with check("10.7", "what a pass draws") as c:
+    answer = drawn()
+    asked = ["len(loader.dataset)", "loader.generator is None"]
+    file, function = "torch/utils/data/dataloader.py", "_BaseDataLoaderIter.__init__"
+    seeds = stops_in_torch(IN_TORCH, file, function, "self._persistent_workers = ", asked)
+    file, function = "torch/utils/data/sampler.py", "RandomSampler.__iter__"
+    orders = stops_in_torch(IN_TORCH, file, function, "seed = int(", ["n"])
+    drew = [stop["len(loader.dataset)"] for stop in seeds if stop["loader.generator is None"] == "True"]
+    drew += [stop["n"] for stop in orders]
+    truth = {"in order": drew.count("4"), "shuffled": drew.count("6"), "own generator": drew.count("8")}
+    look = "`p loader.generator` at the first place, `p self.generator` at the second: None is the global generator."
+    c.answers("what each pass draws from the global generator", came=answer, truth=truth, look=look)
+
+# %% [markdown] exercise="10.7" role="debrief"
+# **In PyTorch** every pass draws a base seed, also where there is no worker that needs one. So a pass over the
+# validation set moves the global generator, and the dropout of the next training step is another one: a run with
+# validation and a run without differ. A loader with a generator of its own leaves the global one alone.
+
+# %% [markdown] exercise="10.7" role="hint"
+# After `import torch`: `break torch.utils.data.sampler.RandomSampler.__iter__`, and `break
+# torch/utils/data/dataloader.py:NUMBER` with the line after `self._base_seed`.
+
+# %% [markdown] exercise="10.7" role="hint"
+# `torch.equal` of `torch.get_rng_state()` before and after a pass says whether the pass drew anything.

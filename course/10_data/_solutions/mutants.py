@@ -231,3 +231,23 @@ class SurvivingLoader:
             except RuntimeError:
                 self.replaced += 1
         raise RuntimeError("the workers are killed again and again")
+
+
+# %% exercise="10.7" role="mutant" why="without workers nothing is seeded"
+def drawn() -> dict[str, int]:
+    return {"in order": 0, "shuffled": 1, "own generator": 0}
+
+
+# %% exercise="10.7" role="mutant" why="a shuffle draws a number for each sample"
+def drawn() -> dict[str, int]:
+    return {"in order": 1, "shuffled": 7, "own generator": 0}
+
+
+# %% exercise="10.7" role="mutant" why="the sampler shares the base seed"
+def drawn() -> dict[str, int]:
+    return {"in order": 1, "shuffled": 1, "own generator": 0}
+
+
+# %% exercise="10.7" role="mutant" why="the base seed always comes from the global generator"
+def drawn() -> dict[str, int]:
+    return {"in order": 1, "shuffled": 2, "own generator": 1}

@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is some 760 lines long, because all exercises of a chapter stand in one file.
+The file is some 860 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -20,7 +20,7 @@ import copy
 import operator
 
 import reftorch as torch
-from course._tools import check, course, rebuild
+from course._tools import check, course, rebuild, stops_in_torch, write_for_torch
 from reftorch import fx, nn
 
 # %% [markdown] exercise="13.1" role="task" kind="read" title="what is left in the graph"
@@ -767,3 +767,98 @@ with check("13.6", "a fusion pass, with a proof") as c:
 # %% [markdown] exercise="13.6" role="hint"
 # `proves`: the mean and the offset matter if they are not 0, the factor if it is not 1, and `eps` if the variance is
 # not much larger. Compare the `state_dict()` of the copy before and after, with clones of its values.
+
+
+# %% [markdown] exercise="13.7" role="task" kind="read" title="in PyTorch: a proxy that reads your bytecode"
+# ## 13.7 Read, in PyTorch: a proxy that reads your bytecode
+#
+# ★★★, 20 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
+# of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
+#
+# A `for` over a proxy raises, because a proxy has no rows. But `top, bottom = x` can be traced, although Python
+# iterates over `x` there, too. To tell the two apart, `Proxy.__iter__` in `torch/fx/proxy.py` reads the instruction
+# at which its caller is. Stop there at the line `if inst.opname == "UNPACK_SEQUENCE"`. Return:
+#
+# - `"pair"`, `"starred"`, `"listed"`, `"loop"`: the `inst.opname` for each of these functions;
+# - `"items"`: how many items `pair` takes from its proxy, which is `inst.argval`;
+# - `"three rows"`: what `traced` returns for `torch.tensor([1.0, 10.0, 100.0])`, as a float, or `"raises"`. (`pair`
+#   itself raises a `ValueError` for it.)
+
+
+# %% exercise="13.7" role="given"
+IN_TORCH = """\
+import torch
+from torch import fx
+
+
+def pair(x):
+    top, bottom = x
+    return top + bottom
+
+
+def starred(x):
+    top, *others = x
+    return top
+
+
+def listed(x):
+    return torch.stack([*x])
+
+
+def loop(x):
+    for row in x:
+        print(row)
+    return x
+
+
+traced = fx.symbolic_trace(pair)
+for function in (starred, listed, loop):
+    try:
+        fx.symbolic_trace(function)
+    except fx.proxy.TraceError as error:
+        print(function.__name__, error)
+"""
+print(write_for_torch(IN_TORCH, "in_torch_13_7.py"))
+
+
+# %% exercise="13.7" role="answer"
+def instructions() -> dict[str, str | int | float]:
+    # BEGIN SOLUTION
+    return {
+        "pair": "UNPACK_SEQUENCE",
+        "starred": "UNPACK_EX",
+        "listed": "LIST_EXTEND",
+        "loop": "GET_ITER",
+        "items": 2,
+        "three rows": 11.0,
+    }
+    # END SOLUTION
+
+
+# %% exercise="13.7" role="check"
+with check("13.7", "a proxy that reads your bytecode") as c:
+    answer = instructions()
+    traced = "getattr(calling_frame.f_globals.get('traced'), 'forward', torch.sum)"
+    asked = ["calling_frame.f_code.co_name", "inst.opname", "inst.argval"]
+    asked += [f"{traced}(torch.tensor([1.0, 10.0, 100.0])).item()"]
+    line = 'if inst.opname == "UNPACK_SEQUENCE"'
+    stops = stops_in_torch(IN_TORCH, "torch/fx/proxy.py", "Proxy.__iter__", line, asked)
+    values = [[eval(value) for value in stop.values()] for stop in stops]
+    truth = {name: opname for name, opname, _, _ in values} | {"items": values[0][2], "three rows": values[-1][3]}
+    look = "`p inst.opname, inst.argval` at each of the four stops, and a call of `traced` when all four are over."
+    c.answers("the instructions", came=answer, truth=truth, look=look)
+
+# %% [markdown] exercise="13.7" role="debrief"
+# **In PyTorch** only an unpacking into a fixed number of names can be traced, because the program says how many items
+# there must be. The graph has `x[0]` and `x[1]`, and it does not have Python's check of the length. So for three rows
+# `traced` adds the first two and ignores the last one, where `pair` raised an error. That a trace works does not mean
+# that it is right for every input. The names of the instructions belong to Python and may change with its version:
+# that is the price of this trick.
+
+# %% [markdown] exercise="13.7" role="hint"
+# After `import torch` and `from torch import fx` have run: `break torch.fx.proxy.Proxy.__iter__`. Then `continue`,
+# and `next` until `inst` has a value.
+
+# %% [markdown] exercise="13.7" role="hint"
+# At the last of the four stops `traced` exists: `up` to a frame of the program, and `p traced(torch.tensor([1.0,
+# 10.0, 100.0]))`.

@@ -337,3 +337,75 @@ def proves(a_pass, model, width):
     except Exception:
         return False
     return same and all(original.state_dict()[name].equal(value) for name, value in before.items())
+
+
+# %% exercise="13.7" role="mutant" why="a star unpacks as a pair does"
+def instructions() -> dict[str, str | int | float]:
+    return {
+        "pair": "UNPACK_SEQUENCE",
+        "starred": "UNPACK_SEQUENCE",
+        "listed": "LIST_EXTEND",
+        "loop": "GET_ITER",
+        "items": 2,
+        "three rows": 11.0,
+    }
+
+
+# %% exercise="13.7" role="mutant" why="a list in brackets is a loop"
+def instructions() -> dict[str, str | int | float]:
+    return {
+        "pair": "UNPACK_SEQUENCE",
+        "starred": "UNPACK_EX",
+        "listed": "GET_ITER",
+        "loop": "GET_ITER",
+        "items": 2,
+        "three rows": 11.0,
+    }
+
+
+# %% exercise="13.7" role="mutant" why="a loop is the other way round"
+def instructions() -> dict[str, str | int | float]:
+    return {
+        "pair": "UNPACK_SEQUENCE",
+        "starred": "UNPACK_EX",
+        "listed": "LIST_EXTEND",
+        "loop": "FOR_ITER",
+        "items": 2,
+        "three rows": 11.0,
+    }
+
+
+# %% exercise="13.7" role="mutant" why="the proxy knows how many rows there are"
+def instructions() -> dict[str, str | int | float]:
+    return {
+        "pair": "UNPACK_SEQUENCE",
+        "starred": "UNPACK_EX",
+        "listed": "LIST_EXTEND",
+        "loop": "GET_ITER",
+        "items": 3,
+        "three rows": 11.0,
+    }
+
+
+# %% exercise="13.7" role="mutant" why="the graph checks the length as Python does"
+def instructions() -> dict[str, str | int | float]:
+    return {
+        "pair": "UNPACK_SEQUENCE",
+        "starred": "UNPACK_EX",
+        "listed": "LIST_EXTEND",
+        "loop": "GET_ITER",
+        "items": 2,
+        "three rows": "raises",
+    }
+
+
+# %% exercise="13.7" role="mutant" why="the graph adds all rows"
+def instructions() -> dict[str, str | int | float]:
+    return {
+        "pair": "UNPACK_SEQUENCE",
+        "starred": "UNPACK_EX",
+        "listed": "LIST_EXTEND",
+        "loop": "GET_ITER",
+        "items": 2,
+        "three rows": 111.0,
+    }
