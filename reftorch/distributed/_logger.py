@@ -139,9 +139,8 @@ class Logger:
         names = ["MASTER_ADDR", "MASTER_PORT", "TORCH_DISTRIBUTED_DEBUG", "CUDA_VISIBLE_DEVICES"]
         if self.data["backend_name"] == "gloo":
             names += ["GLOO_SOCKET_IFNAME", "GLOO_DEVICE_TRANSPORT"]
-            self.data["gloo_num_threads"] = (
-                2  # `pg_gloo` moves bytes; `pg_stack` runs when another rank asks for a stack
-            )
+            # `pg_gloo` moves bytes; `pg_stack` runs when another rank asks for a stack.
+            self.data["gloo_num_threads"] = 2
         self.data |= {name.lower(): os.environ.get(name, "N/A") for name in names}
 
     def _bytes_of(self, indices: Iterable[int]) -> int:

@@ -268,7 +268,7 @@ def test_a_kernel_of_ones_own_is_watched_wherever_it_was_compiled(where: str) ->
     assert problem.thread == "thread (28,0,0) of block (1,0,0)"
     assert seen.findings == str(problem) and "here   add.cu:4  if (i <= n) out[i] = a[i] + b[i];" in seen.findings
     assert {array["name"] for array in seen.arrays} == {"a", "b", "out", "named"}
-    kernel(2, 32, (a, b, named, 59))  # outside of a block, too
+    kernel(2, 32, (a, b, named, 59))  # a watched kernel also runs after the with block
     assert named[0].item() == 2
 
 
