@@ -51,6 +51,7 @@ DIMMED = "opacity:.45"
 GAP = "…"
 NARROWEST = 60  # characters of code beside the notes; less is not worth a column of its own
 SIDES = 64  # pixels: the margins of the three columns, and a badge
+DEEPEST = 40  # characters: the deepest indentation that stands in the text as spaces
 
 
 class Row(NamedTuple):
@@ -59,6 +60,7 @@ class Row(NamedTuple):
     Args:
         width: the characters of the code, where a reader is to read the line; 0 where the line is pale.
         indent: the spaces that the line begins with; where the line is too wide, it goes on four further to the right.
+        length: the characters after these spaces.
     """
 
     number: str
@@ -67,6 +69,7 @@ class Row(NamedTuple):
     style: str = ""
     width: int = 0
     indent: int = 0
+    length: int = 0
 
 
 class Note(NamedTuple):
@@ -138,7 +141,9 @@ class Listing:
 
     def _box(self, header: str) -> str:
         lines = self._outdented()
-        code = highlighted("\n".join(lines), self.path)
+        indents = [len(line) - len(line.lstrip()) for line in lines]
+        shown = [line[max(0, indent - DEEPEST) :] for line, indent in zip(lines, indents, strict=True)]
+        code = highlighted("\n".join(shown), self.path)
         noted = {number for note in self.notes for number in range(note.first, note.last + 1)} | self.lit
         badges = {note.first: number for number, note in enumerate(self.notes, start=1)}
         rows: list[Row] = []
@@ -146,11 +151,11 @@ class Listing:
         for number in self.numbers:
             if number != before + 1:
                 rows.append(Row(GAP, "", f"{GAP} {number - before - 1} lines", "color:#8c959f"))
-            line = lines[number - self.first]
+            line, indent = lines[number - self.first], indents[number - self.first]
             style = LIT if number in noted else DIMMED if self.dim else ""
             badge = f'<span style="{BADGE}">{badges[number]}</span>' if number in badges else ""
-            width, indent = len(line) if style != DIMMED else 0, len(line) - len(line.lstrip())
-            rows.append(Row(str(number), badge, code[number - self.first] or " ", style, width, indent))
+            width, text = len(line) if style != DIMMED else 0, code[number - self.first] or " "
+            rows.append(Row(str(number), badge, text, style, width, indent, len(line) - indent))
             before = number
         return box(header, rows, [note.text for note in self.notes])
 
@@ -195,14 +200,20 @@ def box(header: str, rows: Sequence[Row], notes: Sequence[str]) -> str:
 
 
 def _row_html(row: Row, digits: int, has_badges: bool) -> str:
-    hanging = row.indent + 4
+    hanging = min(row.indent, DEEPEST) + 4
+    padding = f"{hanging}ch"
+    if row.indent > DEEPEST:
+        # The parts of an expression may be aligned far to the right. In a narrow column such a line would begin beyond
+        # the edge, because spaces at the beginning of a line do not wrap. So it begins as far to the left as is needed
+        # to have its characters, the number of the line and the margins in the column.
+        padding = f"max(8ch,min({row.indent + 4}ch,calc(100% - {row.length + 20}ch)))"
     badge = f'<span style="flex:0 0 16px;user-select:none">{row.badge}</span> ' if has_badges else ""
     style = f";{row.style}" if row.style else ""
     # A flex container does not show the spaces between its parts; they part the number from the code without styles.
     return (
         f'<div style="display:flex"><span style="flex:0 0 {digits}ch;box-sizing:content-box;padding:0 10px;'
         f'color:#8c959f;text-align:right;user-select:none">{row.number}</span> {badge}'
-        f'<span style="flex:1;min-width:0;margin:0 10px;padding-left:{hanging}ch;text-indent:-{hanging}ch;color:#1f2328'
+        f'<span style="flex:1;min-width:0;margin:0 10px;padding-left:{padding};text-indent:-{hanging}ch;color:#1f2328'
         f'{style}">{row.code}</span></div>'
     )
 

@@ -244,6 +244,15 @@ def test_an_export_keeps_the_indentation(root):
     assert rows == ["2  if 1:", "3 1     while 2:", "4          a  =  3"]
 
 
+def test_a_line_far_to_the_right_moves_to_the_left_in_a_narrow_column(root):
+    (root / "deep.py").write_text(f"# Mirrors: nothing in PyTorch\nx = (1,\n{' ' * 70}234)\n")
+    html = show_source("deep.py", first="x = ", last="234)")._repr_mimebundle_()[0]["text/html"]
+    code = re.search(r"<pre .*?</pre>", html)[0]
+    assert "padding-left:max(8ch,min(74ch,calc(100% - 24ch)));text-indent:-44ch" in code
+    spaces = re.findall(" {20,}", re.sub("<[^>]*>", "", code))
+    assert list(map(len, spaces)) == [41]  # one of them parts the number from the code
+
+
 def test_an_export_keeps_the_indentation_of_a_trace():
     def halve(n):
         while n > 1:
