@@ -1,7 +1,7 @@
 """Averages gradients over the ranks of a group, bucket by bucket, while backward still runs.
 
 Mirrors: torch/csrc/distributed/c10d/reducer.cpp, torch/csrc/distributed/c10d/comm.cpp
-Leaves out: sparse gradients, mixed precision, optimizers that step inside backward; statistics are in ``_logger.py``.
+Leaves out: sparse gradients; statistics are in ``_logger.py``.
 
 PyTorch's reducer is C++. This one is Python: a debugger that steps into ``backward()`` arrives here from the engine.
 The file is more than 500 lines long, because it mirrors one file of PyTorch.
@@ -200,11 +200,11 @@ class _Bucket:
     Mirrors torch/csrc/distributed/c10d/reducer.hpp, ``Reducer::Bucket``.
     """
 
-    def __init__(self, indices: list[int], parameters: Sequence[Any]) -> None:
+    def __init__(self, indices: list[int], parameters: Sequence[Any], dtype: Any = None) -> None:
         self.variable_indices = indices
         self.parameters = [parameters[i] for i in indices]
-        first = self.parameters[0]
-        self.gradients = _VF.zeros(sum(p.numel() for p in self.parameters), dtype=first.dtype, device=first.device)
+        first, size = self.parameters[0], sum(p.numel() for p in self.parameters)
+        self.gradients = _VF.zeros(size, dtype=first.dtype if dtype is None else dtype, device=first.device)
         self.views = []
         offset = 0
         for p in self.parameters:
@@ -215,6 +215,10 @@ class _Bucket:
             offset += p.numel()
         self.pending = len(indices)
         self.work: Any = None  # of the collective that is under way: a Work, or the Future of a hook
+
+    def views_of(self, tensor: Any) -> list[Any]:
+        """Return the gradients in another flat tensor of the same size."""
+        return [tensor.as_strided(v.shape, v.stride(), v.storage_offset()) for v in self.views]
 
     def reduced(self) -> Any:
         """Wait for the collective and return the flat result."""
@@ -304,12 +308,25 @@ class Reducer:
         self.grad_ready_order: list[int] = []  # of the pass that is sampled
         self.runtime_logging_sample_rate = 100
         self._logger: Callable[[], Any] = lambda: None
+        self.mixed_precision_param_dtype: Any = None
+        self.restore_parameters: Callable[[], None] | None = None  # in mixed precision: called at the end of backward
+        self.restore_is_queued = False
+        self.optim_in_backward = False
         self.hooks_triggered = [0] * len(self.params)
         self.hooks_left = [0] * len(self.params)
         self._initialize_buckets([list(indices) for indices in bucket_indices])
+        self._handles: list[Any] = []
+        self._install_autograd_hooks()
+
+    def _install_autograd_hooks(self) -> None:
+        """Hook onto the AccumulateGrad nodes that the parameters have now.
+
+        A parameter that is given numbers of another dtype gets another node, so mixed precision calls this method in
+        each pass.
+        """
+        self._remove_autograd_hooks()
         # The reducer owns the nodes. A parameter holds its node weakly, and the hook would be lost with the node.
         self.grad_accumulators = [get_gradient_edge(p).node for p in self.params]
-        self.index_of = {id(node): i for i, node in enumerate(self.grad_accumulators)}
         self._handles = [node.register_hook(self._hook(i)) for i, node in enumerate(self.grad_accumulators)]
 
     def _hook(self, index: int) -> Callable[..., None]:
@@ -323,7 +340,7 @@ class Reducer:
         return hook
 
     def _initialize_buckets(self, bucket_indices: list[list[int]]) -> None:
-        self.buckets = [_Bucket(indices, self.params) for indices in bucket_indices]
+        self.buckets = [_Bucket(each, self.params, self.mixed_precision_param_dtype) for each in bucket_indices]
         self.variable_locators = {
             i: (bucket, place) for bucket in self.buckets for place, i in enumerate(bucket.variable_indices)
         }
@@ -473,6 +490,9 @@ class Reducer:
         A node that receives no gradient is called, too: the sink of DistributedDataParallel leads backward to all
         outputs of the module, also to those that the loss does not use.
         """
+        if self.restore_parameters is not None and not self.restore_is_queued:
+            self.restore_is_queued = True
+            Variable._execution_engine.queue_callback(self._restore_parameters)
         if (self._searches_unused() or self._is_static_first_pass()) and self.params[index].grad is not None:
             self.local_used_map[index] = 1  # also in no_sync(): what it has added to .grad is reduced later
         if not self.expect_autograd_hooks:
@@ -576,11 +596,10 @@ class Reducer:
         return self.skip_all_reduce_unused_params and set(bucket.variable_indices) <= set(self.unused_parameters)
 
     def _grad_bucket(self, number: int, tensor: Any = None) -> GradBucket:
-        bucket, views = self.buckets[number], self.buckets[number].views
+        bucket = self.buckets[number]
         if tensor is None:
-            return GradBucket(number, len(self.buckets), bucket.gradients, views, bucket.parameters)
-        views = [tensor.as_strided(v.shape, v.stride(), v.storage_offset()) for v in views]
-        return GradBucket(number, len(self.buckets), tensor, views, bucket.parameters)
+            return GradBucket(number, len(self.buckets), bucket.gradients, bucket.views, bucket.parameters)
+        return GradBucket(number, len(self.buckets), tensor, bucket.views_of(tensor), bucket.parameters)
 
     def _all_reduce_bucket(self, number: int) -> None:
         self.buckets[number].work = self._run_comm_hook(self._grad_bucket(number))
@@ -592,6 +611,11 @@ class Reducer:
             return c10d.all_reduce(grad_bucket.buffer(), group=self.process_group, async_op=True)
         state, hook = self.comm_hook
         return hook(state, grad_bucket)
+
+    def _run_allreduce_hook(self, grad_bucket: GradBucket) -> Any:
+        """Start the sum of a bucket over all ranks, and return its Future: for hooks that go on with the sum."""
+        work: Any = c10d.all_reduce(grad_bucket.buffer(), group=self.process_group, async_op=True)
+        return work.get_future()
 
     def _get_local_used_map(self) -> Any:
         """Return how many ranks have used each parameter, after backward. See Note [Unused parameters]."""
@@ -617,16 +641,15 @@ class Reducer:
     def finalize_backward(self) -> None:
         """Wait for all buckets and write the averages to ``.grad``."""
         self._record("backward_compute_end")
+        self._restore_parameters()
         self.expect_autograd_hooks = False
         self.require_finalize = False
         self._wait_for_used_map()
         for bucket in self.buckets:
             if self._should_skip(bucket):
                 continue
-            result = bucket.reduced()
-            if not _share_memory(result, bucket.gradients):
-                bucket.gradients.copy_(result)
-            for index, parameter, view in zip(bucket.variable_indices, bucket.parameters, bucket.views, strict=True):
+            views = self._views_of_result(bucket, bucket.reduced())
+            for index, parameter, view in zip(bucket.variable_indices, bucket.parameters, views, strict=True):
                 self._copy_to_grad(index, parameter, view)
         if self._searches_unused():
             self.local_used_map = [0] * len(self.params)
@@ -638,6 +661,20 @@ class Reducer:
         self.num_bwd_calls += 1
         self._record("backward_comm_end")
 
+    def _restore_parameters(self) -> None:
+        """In mixed precision, give the parameters their own numbers back, after the last gradient was computed."""
+        self.restore_is_queued = False
+        if self.restore_parameters is not None:
+            self.restore_parameters()
+
+    def _views_of_result(self, bucket: _Bucket, result: Any) -> list[Any]:
+        """Return the averages of a bucket. In mixed precision they keep the dtype in which the ranks added them."""
+        if self.mixed_precision_param_dtype is not None:
+            return bucket.views_of(result)
+        if not _share_memory(result, bucket.gradients):
+            bucket.gradients.copy_(result)
+        return bucket.views
+
     def _wait_for_used_map(self) -> None:
         if self.used_work is not None:
             work, used = self.used_work
@@ -648,9 +685,12 @@ class Reducer:
     def _copy_to_grad(self, index: int, parameter: Any, view: Any) -> None:
         if (self.static_graph or self.find_unused_parameters) and not self.local_used_map[index]:
             return  # no rank has used the parameter
+        if self.optim_in_backward and hasattr(parameter, "_in_backward_optimizers"):
+            return  # an optimizer has used the gradient, and let go of it
+        is_view = self.gradient_as_bucket_view and self.mixed_precision_param_dtype is None
         if parameter.grad is None:
-            parameter.grad = view if self.gradient_as_bucket_view else view.clone()
-        elif not self.gradient_as_bucket_view:
+            parameter.grad = view if is_view else view.to(parameter.dtype, copy=True)
+        elif not is_view:
             parameter.grad.copy_(view)
         elif not _share_memory(parameter.grad, view):
             self._fail(
@@ -675,6 +715,23 @@ class Reducer:
                 "constructed."
             )
         self.static_graph = True
+
+    def _set_mixed_precision_param_dtype(self, dtype: Any, restore_parameters: Callable[[], None]) -> None:
+        """Take gradients of another dtype than that of the parameters. See Note [Mixed precision].
+
+        Args:
+            dtype: of the gradients.
+            restore_parameters: gives the parameters their own numbers back; called at the end of each backward, and
+                possibly twice.
+
+        Mirrors torch/csrc/distributed/c10d/reducer.cpp, ``set_mixed_precision_param_dtype``.
+        """
+        self.mixed_precision_param_dtype, self.restore_parameters = dtype, restore_parameters
+        self._initialize_buckets([bucket.variable_indices for bucket in self.buckets])
+
+    def _set_optimizer_in_backward(self) -> None:
+        """Leave the gradients of parameters that have optimizers inside backward to these. Mirrors reducer.cpp."""
+        self.optim_in_backward = True
 
     def _update_process_group(self, process_group: Any) -> None:
         """Reduce over another group from now on. Mirrors reducer.cpp, ``update_process_group``."""

@@ -1,18 +1,47 @@
-"""What the wrappers of modules share: the same parameters and buffers on all ranks.
+"""What the wrappers of modules share: the same parameters and buffers on all ranks, and inputs of another dtype.
 
 Mirrors: torch/distributed/utils.py
-Leaves out: casts of inputs, storage of parameters, packing of arguments; copies of inputs to a device are in
+Leaves out: storage of parameters, packing of arguments; copies of inputs to a device are in
 ``nn/parallel/distributed.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from reftorch._tensor import Tensor
 from reftorch.distributed._reducer import _broadcast_coalesced, _verify_params_across_processes
 
 __all__: list[str] = []
+
+
+def _cast_forward_inputs(dtype: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """Return arguments whose floating tensors, also those in tuples, lists, dicts and dataclasses, have a dtype.
+
+    Args:
+        dtype: the dtype; None leaves all arguments as they are.
+        args: arguments by place.
+        kwargs: arguments by name.
+
+    Mirrors torch/distributed/utils.py, ``_cast_forward_inputs``.
+    """
+    return (args, kwargs) if dtype is None else _cast((args, kwargs), dtype)
+
+
+def _cast(obj: Any, dtype: Any) -> Any:
+    if isinstance(obj, Tensor):
+        return obj.to(dtype) if obj.is_floating_point() else obj
+    if isinstance(obj, tuple) and hasattr(obj, "_fields"):
+        return type(obj)(*(_cast(each, dtype) for each in obj))
+    if isinstance(obj, (tuple, list)):
+        return type(obj)(_cast(each, dtype) for each in obj)
+    if isinstance(obj, dict):
+        return type(obj)((key, _cast(each, dtype)) for key, each in obj.items())
+    if is_dataclass(obj) and not isinstance(obj, type):
+        return replace(obj, **{f.name: _cast(getattr(obj, f.name), dtype) for f in fields(obj) if f.init})
+    return obj
 
 
 def _verify_param_shape_across_processes(process_group: Any, tensors: Sequence[Any], logger: Any = None) -> None:

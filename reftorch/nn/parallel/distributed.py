@@ -1,7 +1,7 @@
 """``DistributedDataParallel``: one model in several processes, with the average of all gradients.
 
 Mirrors: torch/nn/parallel/distributed.py
-Leaves out: mixed precision, delayed all-reduces, remote references, meshes whose other dimensions split tensors.
+Leaves out: remote references, compiled reducers, meshes whose other dimensions split tensors.
 
 The file is more than 500 lines long, because it mirrors one file of PyTorch.
 
@@ -18,12 +18,22 @@ Problem: if the loss does not use all outputs of the module, parts of the graph 
 parameters are not called. Trick: with ``find_unused_parameters``, all outputs pass through one Function. Its backward
 hands on one gradient or None for each output, and a node that receives None runs, too: all parameters that led to any
 output call their hooks. With ``static_graph`` the backward of the sink also asks the engine to end the first pass.
+
+Note [Mixed precision]
+Problem: a module shall compute in 16 bits, and the optimizer shall change parameters of 32 bits, because small steps
+would be lost in rounding. Trick: before the module runs, each parameter is given a copy of its numbers in
+``param_dtype`` as its data, so that the whole pass computes, and makes gradients, in this dtype. A parameter whose
+dtype changes gets another AccumulateGrad node, so the Reducer hooks onto the new nodes, in each pass. Buckets have
+``param_dtype``, too; a hook converts them to ``reduce_dtype`` before they travel. When backward has ended, the
+parameters get their own data back, and the averages become gradients of the parameters' own dtype. Limits: between a
+forward and its backward the program sees the copies. Gradients that are kept for the next pass are rounded to
+``param_dtype`` before that pass adds to them.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum, auto
@@ -49,11 +59,19 @@ from reftorch.distributed._reducer import (
     Reducer,
     _broadcast_coalesced,
     _compute_bucket_assignment_by_size,
+    _share_memory,
     _verify_params_across_processes,
 )
+from reftorch.distributed.algorithms._optimizer_overlap import _as_overlapped_optim
 from reftorch.distributed.algorithms.ddp_comm_hooks import default_hooks
+from reftorch.distributed.algorithms.ddp_comm_hooks.mixed_precision_hooks import (
+    _AllreduceUpcastHookState,
+    _reducer_allreduce_and_upcast_hook,
+)
+from reftorch.distributed.algorithms.ddp_comm_hooks.optimizer_overlap_hooks import _apply_optim_in_backward_hook
 from reftorch.distributed.algorithms.join import Join, Joinable, JoinHook
-from reftorch.distributed.utils import _sync_module_states
+from reftorch.distributed.optim.apply_optimizer_in_backward import _remove_optimizer_hooks
+from reftorch.distributed.utils import _cast_forward_inputs, _sync_module_states
 from reftorch.futures import Future
 from reftorch.nn.modules.batchnorm import SyncBatchNorm
 from reftorch.nn.modules.module import Module
@@ -111,6 +129,29 @@ class _BufferCommHook:
     buffer_comm_hook: Callable[[Any, dict[str, Tensor]], Any]
     buffer_comm_hook_state: Any
     buffer_comm_hook_location: _BufferCommHookLocation
+
+
+@dataclass
+class _MixedPrecision:
+    """The dtypes of a pass. See Note [Mixed precision].
+
+    Args:
+        param_dtype: of the parameters and of floating inputs, and so of what is computed; their own if None.
+        reduce_dtype: in which the ranks add their gradients; that of the gradients if None.
+        buffer_dtype: of floating buffers, from the constructor on; their own if None.
+
+    Example:
+        >>> import reftorch as torch
+        >>> from reftorch.nn.parallel.distributed import _MixedPrecision
+        >>> _MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32).reduce_dtype
+        torch.float32
+
+    Mirrors torch/nn/parallel/distributed.py, ``_MixedPrecision``.
+    """
+
+    param_dtype: Any = None
+    reduce_dtype: Any = None
+    buffer_dtype: Any = None
 
 
 def _find_tensors(obj: Any) -> Iterator[Tensor]:
@@ -196,13 +237,6 @@ class _DDPJoinHook(JoinHook):
         ddp._broadcast_module(ddp._authoritative_rank, ddp.forward_sync_buffers)
 
 
-_LEFT_OUT = {
-    "delay_all_reduce_named_params": None,
-    "param_to_hook_all_reduce": None,
-    "mixed_precision": None,
-}
-
-
 class DistributedDataParallel(Module, Joinable):
     """Train one model in several processes. See Note [Data parallelism in several processes].
 
@@ -233,7 +267,13 @@ class DistributedDataParallel(Module, Joinable):
         forward_sync_buffers: whether each forward sends the buffers of rank 0 (True if None).
         skip_all_reduce_unused_params: whether a bucket of nothing but unused parameters is not reduced. All ranks must
             have the same unused parameters, in each pass.
-        delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision: only the defaults.
+        delay_all_reduce_named_params: names and parameters whose gradients are averaged all at once, in one flat
+            buffer, when the gradient of another parameter is ready. No other argument holds for these parameters, and
+            :meth:`no_sync` does not either. If no other parameter is trained, buffers travel at the start only.
+        param_to_hook_all_reduce: this other parameter, of the same module or not. Backward must reach the parameter
+            after all of those, so it belongs to an earlier layer.
+        mixed_precision: dtypes for the parameters while the module runs, for sums over the ranks and for buffers, as a
+            ``_MixedPrecision`` of this file. See Note [Mixed precision].
 
     Attributes:
         module: the module.
@@ -243,8 +283,8 @@ class DistributedDataParallel(Module, Joinable):
         RuntimeError: no parameter requires a gradient, a parameter is not initialized, the ranks have different
             parameters, both a group and a mesh are given, the mesh has more than one dimension, or (from a call) the
             last backward has not reduced all gradients: the message names the parameters.
-        ValueError: the devices do not fit the module, or there is no process group.
-        NotImplementedError: an argument that is left out here.
+        ValueError: the devices do not fit the module, there is no process group, or the arguments for delayed
+            parameters do not fit each other.
 
     Example:
         >>> import reftorch as torch
@@ -273,9 +313,9 @@ class DistributedDataParallel(Module, Joinable):
         check_reduction: bool = False,
         gradient_as_bucket_view: bool = False,
         static_graph: bool = False,
-        delay_all_reduce_named_params: Any = None,
+        delay_all_reduce_named_params: Sequence[tuple[str, Any]] | None = None,
         param_to_hook_all_reduce: Any = None,
-        mixed_precision: Any = None,
+        mixed_precision: _MixedPrecision | None = None,
         device_mesh: Any = None,
         skip_all_reduce_unused_params: bool = False,
         bucket_cap_mb_list: list[Any] | None = None,
@@ -284,14 +324,12 @@ class DistributedDataParallel(Module, Joinable):
     ) -> None:
         super().__init__()
         Joinable.__init__(self)
-        given = locals()
-        for name, default in _LEFT_OUT.items():
-            if given[name] != default:
-                raise NotImplementedError(f"DistributedDataParallel: {name} must be {default}")
         self._take_ranks(process_group, device_mesh)
         self.module = module
         self.dim = dim
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        self.mixed_precision = mixed_precision
+        self._take_delayed_parameters(delay_all_reduce_named_params, param_to_hook_all_reduce)
         self._module_parameters = [p for n, p in module.named_parameters() if n not in self.parameters_to_ignore]
         self._check_parameters()
         self._take_devices(device_ids, output_device)
@@ -317,11 +355,20 @@ class DistributedDataParallel(Module, Joinable):
         self._ddp_sink_clone = True
         self._divide_by_initial_world_size = True
         self._comm_hooks: list[tuple[Callable[..., Any], Any]] = []
+        self._lazy_init_ran = False
         self._assign_modules_buffers()
         if init_sync:
-            _verify_params_across_processes(self.process_group, self._named_trained_parameters())
+            named = {**self._named_trained_parameters(), **dict(delay_all_reduce_named_params or ())}
+            _verify_params_across_processes(self.process_group, named)
             self._broadcast_module(0, self._init_sync_buffers)
+        if self._delay_all_reduce_params:
+            self._register_delay_all_reduce_hook(param_to_hook_all_reduce, init_sync)
+        self._delay_all_reduce_all_params = not self._named_trained_parameters()
+        if self._delay_all_reduce_all_params:
+            return  # there is nothing that a Reducer could reduce
         self._ddp_init_helper(static_graph)
+        if mixed_precision is not None:
+            self._cast_buffers(mixed_precision.buffer_dtype)
 
     def _take_ranks(self, process_group: Any, device_mesh: Any) -> None:
         if process_group is not None and device_mesh is not None:
@@ -333,8 +380,28 @@ class DistributedDataParallel(Module, Joinable):
             process_group = device_mesh.get_group(0)
         self.process_group = c10d._get_default_group() if process_group is None else process_group
 
+    def _take_delayed_parameters(self, named: Sequence[tuple[str, Any]] | None, hooked: Any) -> None:
+        """Check the parameters whose averages are delayed, and leave them out of everything else."""
+        if (named is None) != (hooked is None):
+            raise ValueError(
+                "delay_all_reduce_named_params and param_to_hook_all_reduce need to be set at the same time."
+            )
+        self._delay_all_reduce_params = [p for _, p in named or ()]
+        self._delay_grad_buffer: Any = None
+        self._delay_grad_views: list[Any] = []
+        if len({(p.dtype, p.device) for p in self._delay_all_reduce_params}) > 1:
+            raise ValueError("delay_all_reduce_named_params must have one dtype and one device: they share a buffer")
+        if any(p is hooked for p in self._delay_all_reduce_params):
+            raise ValueError(
+                "param_to_hook_all_reduce must not be among delay_all_reduce_named_params: its own gradient would come "
+                "after the average"
+            )
+        if named and self.mixed_precision is not None:
+            raise ValueError("delay_all_reduce_named_params and mixed_precision cannot be set at the same time")
+        self.parameters_to_ignore |= {name for name, _ in named or ()}
+
     def _check_parameters(self) -> None:
-        if not any(p.requires_grad for p in self._module_parameters):
+        if not any(p.requires_grad for p in [*self._module_parameters, *self._delay_all_reduce_params]):
             raise RuntimeError(
                 "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a "
                 "gradient."
@@ -348,7 +415,8 @@ class DistributedDataParallel(Module, Joinable):
     def _take_devices(self, device_ids: Sequence[Any] | None, output_device: Any) -> None:
         if device_ids is not None and len(device_ids) > 1:
             raise ValueError("device_ids can only be None or contain a single element.")
-        devices = {p.device for p in self._module_parameters}
+        parameters = self._module_parameters or self._delay_all_reduce_params
+        devices = {p.device for p in parameters}
         types = {d.type for d in devices}
         if len(types) != 1:
             raise ValueError(
@@ -356,7 +424,7 @@ class DistributedDataParallel(Module, Joinable):
                 f"parameters locate in {types}."
             )
         self.device_type = next(iter(types))
-        self.device = self._module_parameters[0].device
+        self.device = parameters[0].device
         self.is_multi_device_module = len(devices) > 1
         self.device_ids: list[int] | None = None
         self.output_device: int | None = None
@@ -468,8 +536,131 @@ class DistributedDataParallel(Module, Joinable):
             static_graph,
         )
         self._static_graph_delay_allreduce_enqueued = False
+        self._set_up_mixed_precision()
         if static_graph:
             self._set_static_graph()
+
+    # --- mixed precision, see the Note
+
+    def _set_up_mixed_precision(self) -> None:
+        """Note which parameters change their dtype in each pass, and tell the Reducer."""
+        self._mixed_parameters: list[Any] = []
+        self._computes_in_param_dtype = False
+        if self.mixed_precision is None:
+            return
+        self.register_comm_hook(_AllreduceUpcastHookState(weakref.ref(self)), _reducer_allreduce_and_upcast_hook)
+        dtype = self.mixed_precision.param_dtype
+        if dtype is None:
+            return
+        named = [(n, p) for n, p in self.module.named_parameters() if n not in self.parameters_to_ignore]
+        self._mixed_parameters = [p for _, p in named if p.is_floating_point()]
+        for p in self._mixed_parameters:
+            p._mp_param, p._fp_param = p.new_empty(0, dtype=dtype), p.data
+        reference = weakref.ref(self)  # the Reducer shall not keep its owner
+
+        def restore() -> None:
+            ddp = reference()
+            if ddp is not None:
+                ddp._restore_parameters()
+
+        self.reducer._set_mixed_precision_param_dtype(dtype, restore)
+
+    def _cast_buffers(self, dtype: Any) -> None:
+        for name, buffer in self.module.named_buffers():
+            if dtype is not None and buffer.is_floating_point() and name not in self.parameters_to_ignore:
+                buffer.data = buffer.to(dtype)
+
+    @no_grad()
+    def _cast_parameters(self) -> None:
+        """Give each parameter a copy of its numbers in ``param_dtype`` as its data, for one pass."""
+        if not self._mixed_parameters or self._computes_in_param_dtype:
+            return  # in the second case, the pass before has not ended: it ends together with this one
+        self._computes_in_param_dtype = True
+        for p in self._mixed_parameters:
+            kept, p._fp_param = p.grad, p.data
+            p._mp_param = p.data.to(p._mp_param.dtype)
+            p.grad = None
+            p.data = p._mp_param
+            if kept is not None:
+                p.grad = kept.to(p.dtype)
+        self.reducer._install_autograd_hooks()
+
+    @no_grad()
+    def _restore_parameters(self) -> None:
+        """Give each parameter its own data back, and convert its gradient."""
+        if not self._computes_in_param_dtype:
+            return
+        self._computes_in_param_dtype = False
+        for p in self._mixed_parameters:
+            gradient, p.grad = p.grad, None
+            p.data = p._fp_param
+            p._mp_param = p._mp_param.new_empty(0)
+            if gradient is not None:
+                p.grad = gradient.to(p.dtype)  # a new tensor: that of the pass may be a view of a bucket
+
+    # --- parameters whose averages are delayed
+
+    def _register_delay_all_reduce_hook(self, hooked: Any, init_sync: bool) -> None:
+        """Make the flat buffer of the delayed gradients, and average it when ``hooked`` has its gradient."""
+        parameters = self._delay_all_reduce_params
+        if init_sync:
+            detached = [p.detach() for p in parameters]
+            _broadcast_coalesced(self.process_group, detached, self.broadcast_bucket_size, 0)
+        buffer = _VF.zeros(sum(p.numel() for p in parameters), dtype=parameters[0].dtype, device=parameters[0].device)
+        self._delay_grad_buffer = buffer
+        pieces = buffer.split([p.numel() for p in parameters])
+        self._delay_grad_views = [piece.view(p.shape) for piece, p in zip(pieces, parameters, strict=True)]
+        reference = weakref.ref(self)
+
+        def reduce(grad: Any) -> None:
+            ddp = reference()
+            if ddp is not None:
+                buffer.div_(ddp.process_group.size())
+                work: Any = c10d.all_reduce(buffer, group=ddp.process_group, async_op=True)
+                Variable._execution_engine.queue_callback(work.wait)
+
+        hooked.register_hook(reduce)
+
+    def _clear_grad_buffer(self) -> None:
+        """Let backward add the delayed gradients in their buffer; those that were set to None begin with zeros."""
+        for p, view in zip(self._delay_all_reduce_params, self._delay_grad_views, strict=True):
+            if p.grad is None:
+                p.grad = view.zero_()
+            elif not _share_memory(p.grad, view):
+                p.grad = view.copy_(p.grad)
+
+    # --- optimizers inside backward
+
+    def _setup_in_backward_optimizers(self) -> None:
+        """Let optimizers that were given to single parameters run when the average of a bucket has arrived."""
+        trained = [p for p in self._module_parameters if hasattr(p, "_in_backward_optimizers")]
+        if not trained:
+            return
+        for p in trained:
+            _remove_optimizer_hooks(p)  # they would run before the average
+        self.register_comm_hook(weakref.ref(self), _apply_optim_in_backward_hook(self.gradient_as_bucket_view))
+        self.reducer._set_optimizer_in_backward()
+
+    def _register_fused_optim(
+        self, optim: type, *args: Any, optim_params: Iterable[Any] | None = None, **kwargs: Any
+    ) -> None:
+        """Change each parameter as soon as the average of its bucket has arrived, while backward still runs.
+
+        The program then calls no ``step()``. The optimizer takes the place of a hook for communication.
+
+        Args:
+            optim: the class of the optimizer, one of those in ``reftorch.distributed.optim.utils``.
+            args: arguments of the optimizer after the parameters.
+            optim_params: the parameters to change; all if None.
+            kwargs: arguments of the optimizer by name.
+
+        Raises:
+            ValueError: the class is none of those.
+            RuntimeError: there is a hook already.
+
+        Mirrors torch/nn/parallel/distributed.py, ``DistributedDataParallel._register_fused_optim``.
+        """
+        _as_overlapped_optim(optim, optim_params, *args, **kwargs).register_ddp(self)
 
     def __getstate__(self) -> dict[str, Any]:
         if self.process_group != c10d._get_default_group():
@@ -477,12 +668,18 @@ class DistributedDataParallel(Module, Joinable):
                 "DDP Pickling/Unpickling are only supported when using DDP with the default process group. That is, "
                 "when you have called init_process_group and have not passed process_group argument to DDP constructor"
             )
-        left = ("process_group", "reducer", "logger")
+        if self._delay_all_reduce_params:
+            raise RuntimeError(
+                "DDP Pickling/Unpickling are not supported with delay_all_reduce_named_params: a parameter loses its "
+                "hooks in a file"
+            )
+        left = ("process_group", "reducer", "logger", "_comm_hooks")
         return {name: value for name, value in self.__dict__.items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.process_group = c10d._get_default_group()
         super().__setstate__(state)
+        self._comm_hooks, self._lazy_init_ran = [], False
         static_graph, self.static_graph = self.static_graph, False
         self._ddp_init_helper(static_graph)
 
@@ -563,6 +760,13 @@ class DistributedDataParallel(Module, Joinable):
             self.require_backward_grad_sync = former
 
     def _pre_forward(self, *inputs: Any, **kwargs: Any) -> tuple[Any, Any]:
+        if self.device_ids:
+            inputs, kwargs = _recursive_to((inputs, kwargs), _C.device(self.device_type, self.device_ids[0]))
+        if self._delay_all_reduce_all_params:
+            return inputs, kwargs
+        if not self._lazy_init_ran:
+            self._setup_in_backward_optimizers()
+            self._lazy_init_ran = True
         if is_grad_enabled() and self.require_backward_grad_sync:
             self.logger.set_runtime_stats_and_log()
             self.reducer.prepare_for_forward()
@@ -576,11 +780,17 @@ class DistributedDataParallel(Module, Joinable):
             self._sync_buffers()
         if self._join_config.enable:
             self._some_rank_syncs(self.require_backward_grad_sync)
-        if self.device_ids:
-            inputs, kwargs = _recursive_to((inputs, kwargs), _C.device(self.device_type, self.device_ids[0]))
+        if self.mixed_precision is not None:
+            self._cast_parameters()
+            inputs, kwargs = _cast_forward_inputs(self.mixed_precision.param_dtype, *inputs, **kwargs)
         return inputs, kwargs
 
     def _post_forward(self, output: Any) -> Any:
+        self._clear_grad_buffer()
+        if self._delay_all_reduce_all_params:
+            return output
+        if not is_grad_enabled():
+            self._restore_parameters()  # no backward will do so
         if self._syncs_buffers_at(_BufferCommHookLocation.POST_FORWARD):
             self._sync_buffers()
         searches = self.find_unused_parameters and not self.static_graph

@@ -155,3 +155,23 @@ def train(lib: Any, case: str, group: Any, rank: int, size: int, device: Any = N
         gradients.append({n: None if p.grad is None else numbers(p.grad) for n, p in net.named_parameters()})
     state = {name: numbers(t) for name, t in net.state_dict().items()}
     return {"losses": losses, "gradients": gradients, "state": state}
+
+
+def train_delayed(lib: Any, group: Any, rank: int) -> list[Any]:
+    """Return the gradients of two passes in which those of the last layer are averaged late."""
+    nn = lib.nn
+    net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    with lib.no_grad():
+        for p in net.parameters():  # multiples of 1 / 4, so that no sum is rounded; those of rank 0 win
+            p.copy_((lib.arange(p.numel()) % 5 - 1 + rank).reshape(p.shape) / 4)
+    late = [(f"2.{name}", p) for name, p in net[2].named_parameters()]
+    model = nn.parallel.DistributedDataParallel(
+        net, process_group=group, delay_all_reduce_named_params=late, param_to_hook_all_reduce=net[0].weight
+    )
+    seen = []
+    for step in range(3):
+        model(lib.full((2, 3), 0.5 * (rank + 1) + step)).sum().backward()
+        group.barrier().wait()  # torch does not wait for the late averages
+        seen.append([p.grad.tolist() for p in net.parameters()])
+        model.zero_grad(set_to_none=step == 0)
+    return [seen, [p.tolist() for p in net.parameters()]]

@@ -1,9 +1,9 @@
-"""DistributedDataParallel: the same training in torch and here, its errors, its life, its buffers.
+"""DistributedDataParallel: the same training in torch and here, errors, life, buffers, averages that are delayed.
 
 Mirrors: test/distributed/test_c10d_gloo.py, test/distributed/test_c10d_common.py
 
 The ranks are threads, each with a group of its own, except in one test. Buckets and unused parameters are tested in
-tests/distributed/test__reducer.py, hooks and uneven inputs in tests/distributed/algorithms/.
+tests/distributed/test__reducer.py, hooks, mixed precision and uneven inputs in tests/distributed/algorithms/.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pytest
 import reftorch as torch
 from reftorch import nn
 from reftorch.nn.parallel import DistributedDataParallel
-from reftorch.nn.parallel.distributed import _BufferCommHookLocation
+from reftorch.nn.parallel.distributed import _BufferCommHookLocation, _MixedPrecision
 from tests.nn.parallel import ddp_program
 from tests.nn.parallel.ddp_ranks import Layers, batch, near, play, ranks
 
@@ -106,8 +106,6 @@ def test_arguments_that_do_not_fit() -> None:
         mixed = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2, device="meta"))
         with pytest.raises(ValueError, match="must be on the same type of devices"):
             DistributedDataParallel(mixed)
-        with pytest.raises(NotImplementedError, match="mixed_precision must be None"):
-            DistributedDataParallel(nn.Linear(2, 2), mixed_precision=object())
         line, square = dist.init_device_mesh("cpu", (1,)), dist.init_device_mesh("cpu", (1, 1))
         with pytest.raises(RuntimeError, match="Cannot specify both process_group and device_mesh"):
             DistributedDataParallel(nn.Linear(2, 2), process_group=dist.group.WORLD, device_mesh=line)
@@ -345,3 +343,57 @@ def test_a_mesh_of_one_dimension_names_the_ranks() -> None:
         return model.device_mesh == mesh, net.weight.grad.item()
 
     assert program() == [(True, 1.0), (True, 2.0)] * 2  # ranks 0 and 2, 1 and 3
+
+
+# --- parameters whose averages are delayed
+
+
+def test_delayed_averages_as_in_torch(real_torch: Any, noted: Any) -> None:
+    ours = play(torch, 2, lambda group, rank: ddp_program.train_delayed(torch, group, rank))
+    near(ours, noted(play(real_torch, 2, lambda group, rank: ddp_program.train_delayed(real_torch, group, rank))))
+    assert ours[0] == ours[1]
+
+
+def test_all_averages_may_be_delayed_until_an_earlier_module_is_reached() -> None:
+    @ranks()
+    def program() -> list[Any]:
+        torch.manual_seed(dist.get_rank())
+        first, rest = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
+        model = DistributedDataParallel(
+            rest, delay_all_reduce_named_params=[("weight", rest.weight)], param_to_hook_all_reduce=first.weight
+        )
+        nn.init.ones_(first.weight)
+        seen = []
+        for _ in range(2):
+            model(first(torch.full((1, 1), 1.0 + 2 * dist.get_rank()))).sum().backward()
+            seen.append(rest.weight.grad.item())  # the sum of both passes in the end: nothing was set to None
+        rest.weight.grad = torch.full((1, 1), 5.0)  # a program may bring its own
+        model(first(torch.full((1, 1), 1.0 + 2 * dist.get_rank()))).sum().backward()
+        with pytest.raises(RuntimeError, match="not supported with delay_all_reduce_named_params"):
+            pickle.dumps(model)
+        return [*seen, rest.weight.grad.item(), rest.weight.item()]
+
+    results = program()
+    assert [each[:3] for each in results] == [[2.0, 4.0, 7.0]] * 2
+    assert results[0][3] == results[1][3]  # the weight of rank 0, which has another seed
+
+
+def test_delayed_parameters_are_checked() -> None:
+    @ranks(1)
+    def program() -> None:
+        net = nn.Linear(2, 2)
+        weight, bias = ("weight", net.weight), ("bias", net.bias)
+
+        def refused(message: str, **options: Any) -> None:
+            with pytest.raises(ValueError, match=message):
+                DistributedDataParallel(net, **options)
+
+        refused("need to be set at the same time", delay_all_reduce_named_params=[weight])
+        refused("must not be among", delay_all_reduce_named_params=[weight, bias], param_to_hook_all_reduce=net.bias)
+        delayed = {"delay_all_reduce_named_params": [bias], "param_to_hook_all_reduce": net.weight}
+        refused("mixed_precision cannot be set at the same time", mixed_precision=_MixedPrecision(), **delayed)
+        net.bias.data = net.bias.data.double()
+        other = nn.Linear(1, 1).bias
+        refused("one dtype", delay_all_reduce_named_params=[weight, bias], param_to_hook_all_reduce=other)
+
+    program()

@@ -1,7 +1,7 @@
 """Communication hooks of DistributedDataParallel, and their list.
 
 Mirrors: torch/distributed/algorithms/ddp_comm_hooks/__init__.py
-Leaves out: optimizers as hooks.
+Leaves out: of the hooks with an optimizer, the list: they have files of their own.
 """
 
 from __future__ import annotations
