@@ -20,7 +20,8 @@ from reftorch._warnings import warn
 from reftorch.autograd.grad_mode import no_grad
 from reftorch.nn.modules.batchnorm import _BatchNorm
 from reftorch.nn.modules.module import Module
-from reftorch.optim.lr_scheduler import LRScheduler, _format_param
+from reftorch.optim.lr_scheduler import LRScheduler
+from reftorch.optim.lr_scheduler.scheduler import _format_param
 from reftorch.optim.optimizer import Optimizer
 
 __all__ = [
