@@ -30,7 +30,7 @@ class CheckFailed(AssertionError):
     """An exercise's check found something else than it expected."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows below the report: where the learner's code raised, if it did, and the outcome."""
+        """Return what IPython shows below the report: where the learner's code raised, if it did, and the outcome."""
         return [*(_where(self.__cause__) if self.__cause__ else []), str(self).splitlines()[0]]
 
 

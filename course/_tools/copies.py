@@ -71,7 +71,7 @@ def around(path: Path) -> Folder | None:
 
 
 def is_given(path: Path) -> bool:
-    """Whether `path` is a notebook of the course itself: the learner has a copy, and this one stays as it is."""
+    """Return whether `path` is a notebook of the course itself: the learner has a copy, and this one stays as it is."""
     return path.suffix == ".ipynb" and path.is_relative_to(layout.COURSE) and path in dict(_all_copies())
 
 

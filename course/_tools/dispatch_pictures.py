@@ -21,7 +21,7 @@ CELL, HEIGHT, LEFT = 52, 34, 14
 
 
 def rows_of(op: str) -> dict[str, str]:
-    """For each filled row of an op, the file and the kind of its kernel, as the process has them at this moment."""
+    """Return for each filled row of an op the file and the kind of its kernel, as the process has them now."""
     table = reftorch._C._dispatch_dump_table(op)
     found = [ROW.match(line) for line in table.splitlines()]
     return {match[1]: f"{match[2].rsplit('/', 1)[1]}, {match[3]}" for match in found if match}

@@ -33,7 +33,7 @@ exec '{python}' -m course._tools "$@"
 
 
 def is_installed(root: Path = ROOT) -> bool:
-    """Whether the course was installed by pip, and is neither a checkout nor a copy."""
+    """Return whether the course was installed by pip, and is neither a checkout nor a copy."""
     return (root / "reftorch" / "cpp").is_dir()
 
 

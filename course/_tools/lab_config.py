@@ -70,7 +70,7 @@ class CourseFiles(AsyncLargeFileManager):
             return False
 
     async def get(self, path: str, content: bool = True, **options: Any) -> dict[str, Any]:
-        """What JupyterLab asks for when it lists a folder, opens a file, or looks whether a file has changed."""
+        """Answer JupyterLab when it lists a folder, opens a file, or looks whether a file has changed."""
         file = self._file(path)
         folder = copies.around(file)
         if folder is not None and (content or not file.exists()):
@@ -90,7 +90,7 @@ class CourseFiles(AsyncLargeFileManager):
         return model
 
     async def save(self, model: dict[str, Any], path: str = "") -> dict[str, Any]:
-        """What JupyterLab sends to be written."""
+        """Write a file that JupyterLab sends."""
         if self._is_given(path):
             raise HTTPError(403, f"{path} belongs to the course. Your copy is in {layout.shown(layout.workspace())}")
         return await super().save(model, path)

@@ -37,7 +37,7 @@ def shown(path: Path) -> str:
 
 
 def to_run(words: str) -> str:
-    """How the learner calls a command from here: in a notebook by the magic, or by the function where there is none."""
+    """Return how the learner calls a command from here: in a notebook by the magic, or else by the function."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):
         return f"reftorch-course {words}"

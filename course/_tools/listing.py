@@ -245,7 +245,7 @@ def in_box(text: str) -> str:
 
 
 def is_path(mirrored: str) -> bool:
-    """Whether what a `Mirrors:` line says is a place in PyTorch."""
+    """Return whether what a `Mirrors:` line says is a place in PyTorch."""
     return not mirrored.startswith("nothing in PyTorch")
 
 
@@ -259,7 +259,7 @@ def _aside(mirrors: str) -> str:
 
 
 def pytorch_links(mirrors: str) -> str:
-    """What a `Mirrors:` line says, each path a link to PyTorch's source."""
+    """Return what a `Mirrors:` line says, each path a link to PyTorch's source."""
     mirrors = mirrors.replace("`", "")  # a docstring marks the names of code
     if not is_path(mirrors):
         return html.escape(mirrors)

@@ -109,7 +109,7 @@ def steps_of(finish: Sequence[int], *, num_workers: int = 2, prefetch_factor: in
 
 
 def loader_steps(finish: Sequence[int], *, num_workers: int = 2, prefetch_factor: int = 2) -> Picture:
-    """One row for each event: what each worker has to do, the batches that came before their turn, what was returned.
+    """Draw a row for each event: the tasks of each worker, the batches that came before their turn, the returned ones.
 
     Args:
         finish: the numbers of the tasks in the order in which the workers finish them.

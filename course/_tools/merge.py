@@ -22,7 +22,7 @@ FENCE = "````"  # four, because the text of a cell may have a fence of three
 
 
 def given(notebook: Notebook) -> Given:
-    """What is kept of a notebook when it is given to a learner: of each cell the source and a digest of the outputs."""
+    """Return what to keep of a notebook that a learner gets: of each cell the source and a digest of the outputs."""
     return {cell["id"]: {"source": cell["source"], "outputs": _digest(cell)} for cell in notebook["cells"]}
 
 
@@ -84,7 +84,7 @@ def _index(cells: list[Cell], identity: str) -> int:
 
 
 def _both_changed(was: dict[str, str] | None, own: Cell | None, cell: Cell) -> bool:
-    """Whether the learner and the course have changed a cell, and not to the same text."""
+    """Return whether the learner and the course have changed a cell, and not to the same text."""
     before = was["source"] if was else None
     return own is not None and cell["source"] != before and own["source"] not in (before, cell["source"])
 

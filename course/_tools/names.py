@@ -27,7 +27,7 @@ class Named(NamedTuple):
 
 
 def is_path(text: str) -> bool:
-    """Whether `text` is the path of a file, and no words."""
+    """Return whether `text` is the path of a file, not words."""
     return " " not in text and text.endswith(SUFFIXES)
 
 

@@ -15,7 +15,7 @@ IDENTITY = "next-chapter"  # of the cell, by which the builder finds it again
 
 
 def text(chapter: Chapter) -> str:
-    """What the last cell of a chapter's lesson says."""
+    """Return what the last cell of a chapter's lesson says."""
     numbers = [each.number for each in chapters()]
     following = chapters()[numbers.index(chapter.number) + 1 :][:1]
     links = [f"Next chapter: [{each.number} {each.title}](../{each.folder.name}/lesson.ipynb)." for each in following]

@@ -22,7 +22,7 @@ BLUE, PALE = ("#54aeff", "#f6f8fa"), "#8c959f"
 
 
 def shares_a_mean(layer: Module, shape: tuple[int, int, int, int]) -> Any:
-    """For each element of an input (N, C, H, W): whether the output at (0, C - 1, 0, 0) depends on the element."""
+    """Return for each element of an input (N, C, H, W) whether the output at (0, C - 1, 0, 0) depends on it."""
     torch.manual_seed(0)
     x = torch.randn(shape, dtype=torch.float64, requires_grad=True)
     y = layer.double()(x)

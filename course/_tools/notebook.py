@@ -39,7 +39,7 @@ def parse(text: str) -> Notebook:
 
 
 def kernel_metadata() -> dict[str, Any]:
-    """What JupyterLab writes into a notebook that it opens with the kernel that `make` installs.
+    """Return what JupyterLab writes into a notebook that it opens with the kernel that `make` installs.
 
     A notebook that has these words already is not marked as changed.
     """

@@ -33,7 +33,7 @@ def notebook_of(chapter: Chapter, which: str) -> Path:
 
 
 def address_of(file: Path) -> str:
-    """Where the running JupyterLab shows `file`.
+    """Return where the running JupyterLab shows `file`.
 
     Raises:
         CourseError: none is running that could show it.

@@ -129,7 +129,7 @@ def run_program(
 
 
 def ended_by(code: int) -> str:
-    """How a process ended, in words; empty where it ended well."""
+    """Return how a process ended, in words; empty where it ended well."""
     if code < 0:
         return f"the process was ended by {signal.Signals(-code).name}"
     return f"the process ended with exit code {code}" if code else ""
@@ -145,7 +145,7 @@ def _without_places(text: str, path: tuple[str, ...]) -> str:
 
 @contextlib.contextmanager
 def ended_together() -> Iterator[Processes]:
-    """In the block, processes may run; none is left afterwards, also after Ctrl-C."""
+    """Let processes run in the block; none of them is left afterwards, also after Ctrl-C."""
     processes = Processes()
     try:
         yield processes

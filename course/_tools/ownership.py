@@ -121,7 +121,7 @@ def _arrow(
 
 
 def version_counters(caption: str, **tensors: Any) -> Picture:
-    """Each tensor with the version counter and the storage that the tensor points to.
+    """Draw each tensor with the version counter and the storage that the tensor points to.
 
     Which tensors share a counter is found out by moving each counter and looking who sees the step; every counter gets
     its number back.

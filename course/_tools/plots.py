@@ -17,7 +17,7 @@ SHADES = ("#ddf4ff", "#dafbe1", "#fff8c5", "#fbefff", "#ffebe9", "#d5f2ee", "#f6
 
 
 def operands(caption: str, **tensors: Any) -> Picture:
-    """Each 2-d tensor as a grid of its values; a cell says which element of the storage it reads."""
+    """Draw each 2-d tensor as a grid of its values; a cell says which element of the storage it reads."""
     cell, row, gap = 58, 40, 44
     widths = [max(t.shape[1] * cell, 150) for t in tensors.values()]
     rows = max(t.shape[0] for t in tensors.values())
@@ -73,7 +73,7 @@ def curves(
     highest: float = 0,
     log: bool = False,
 ) -> Picture:
-    """Several lists of values over one axis, each in its colour with its name above; they begin at the index `first`.
+    """Draw several lists of values over one axis, each in its colour with its name above, from the index `first` on.
 
     Without `highest` the picture is as high as the largest value. With it, a line ends at the upper edge where it
     leaves the picture, and the caption says how many values are missing. A line that is covered by later lines is drawn

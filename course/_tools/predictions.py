@@ -191,7 +191,7 @@ def reveal(
 
 
 def agrees(said: Any, came: Any) -> bool:
-    """Whether an answer means what came: `"yes"` means True, `"da"` means {"a", "d"}, 0.54 means 0.5403."""
+    """Return whether an answer means what came: `"yes"` means True, `"da"` means {"a", "d"}, 0.54 means 0.5403."""
     if isinstance(said, str):
         text = said.strip().lower()
         if isinstance(came, bool):

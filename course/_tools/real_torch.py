@@ -53,7 +53,7 @@ class Torch:
 
 
 def how_to_get_it() -> str:
-    """What installs torch where `find_torch` looks."""
+    """Return what installs torch where `find_torch` looks."""
     return "`make torch` installs it" if is_checkout() else f"`pip install torch=={VERSION}.0` installs it"
 
 

@@ -23,7 +23,7 @@ def plain_attributes(module: Module) -> list[str]:
 
 
 def registries(model: Module, caption: str) -> Picture:
-    """Every module that a walk through the model finds: what is registered, and what is only in ``__dict__``."""
+    """Draw every module that a walk through the model finds: what is registered, and what is only in ``__dict__``."""
     found = list(_walk(model, "the model", 0))
     picture = Picture(WIDTH + 20, len(found) * (HEIGHT + GAP) + 8, caption)
     lefts: dict[int, tuple[float, float]] = {}

@@ -71,7 +71,7 @@ def find(name: str) -> list[Place]:
 
 
 def answers_to(place: Place, wanted: str) -> bool:
-    """Whether `wanted` is one of the names of a place, here or in PyTorch."""
+    """Return whether `wanted` is one of the names of a place, here or in PyTorch."""
     names = (place.name, place.there, place.name.split("::")[-1], place.there.split("::")[-1])
     return wanted in (*names, place.there.removeprefix("torch."))
 

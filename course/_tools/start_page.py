@@ -65,7 +65,7 @@ def _link(chapter: Chapter, which: str, label: str) -> str:
 
 
 def _time(chapter: Chapter) -> str:
-    """How long a chapter takes, in hours and minutes, and how long each part of its lesson takes."""
+    """Return how long a chapter takes, in hours and minutes, and how long each part of its lesson takes."""
     entry = entry_of(chapter)
     if entry is None:
         return ""

@@ -89,7 +89,7 @@ def _columns(tensor: Any) -> int:
 
 
 def _elements(tensor: Any) -> list[int]:
-    """Which element of the storage each element of the tensor is, in the order of its indices."""
+    """Return which element of the storage each element of the tensor is, in the order of its indices."""
     found = [tensor.storage_offset()]
     for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
         found = [element + index * stride for element in found for index in range(size)]

@@ -52,12 +52,12 @@ SYLLABUS = (
 
 
 def entry_of(chapter: Chapter) -> Entry | None:
-    """What the syllabus says of a chapter; None where the syllabus does not have the chapter."""
+    """Return what the syllabus says of a chapter; None where the syllabus does not have the chapter."""
     return next((entry for entry in SYLLABUS if entry.name == chapter.folder.name), None)
 
 
 def edition(chapter: Chapter) -> int:
-    """Which edition of the course's form a chapter is written to; 1 where the syllabus does not have the chapter."""
+    """Return the edition of the course's form that a chapter has; 1 if the syllabus does not have the chapter."""
     entry = entry_of(chapter)
     return entry.edition if entry else 1
 
@@ -68,7 +68,7 @@ def written() -> dict[str, Chapter]:
 
 
 def course_map() -> Picture:
-    """All chapters in their order, each in the colour of how far the learner is; those to come are pale."""
+    """Draw all chapters in their order, each in the colour of how far the learner is; those to come are pale."""
     width, height, gap, columns = 166, 86, 12, 5
     rows = -(-len(SYLLABUS) // columns)
     there = written()
@@ -110,7 +110,7 @@ def _arrow(
 
 
 def _passed(chapter: Chapter) -> str | None:
-    """How far the learner is: nothing, `begun` or `done`."""
+    """Return how far the learner is: nothing, `begun` or `done`."""
     if not chapter.working_copy.exists():
         return None
     results = work.read_progress(chapter).get("results", {})
@@ -130,7 +130,7 @@ def end_of_the_course() -> str:
 
 
 def next_chapter() -> str:
-    """Where to go on, in words: a chapter to finish, the next to start, or the end of what is written."""
+    """Return where to go on, in words: a chapter to finish, the next to start, or the end of what is written."""
     step = next_step()
     if step is None:
         return end_of_the_course()

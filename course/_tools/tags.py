@@ -39,7 +39,7 @@ def missing(lesson: Notebook) -> list[str]:
 
 
 def faults(lesson: Notebook) -> list[str]:
-    """What keeps a lesson from the form of a lesson: tags, their order, the number and the place of predictions."""
+    """Return what a lesson lacks of its form: tags, their order, the number and the place of predictions."""
     found = [f"no cell is tagged {tag}" for tag in missing(lesson)]
     order = [tag for cell in lesson["cells"] for tag in of_cell(cell)]
     if order and order[0] != "question":

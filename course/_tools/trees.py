@@ -36,12 +36,12 @@ def callers(tree: Any, function: str) -> list[tuple[str, str]]:
 
 
 def is_first_kernel(tree: Any, name: str) -> bool:
-    """Whether the first kernel of a tree has this name: what a check may ask without saying the name."""
+    """Return whether the first kernel of a tree has this name: what a check may ask without saying the name."""
     return kernels(tree)[:1] == [name]
 
 
 def leads_to_first_kernel(tree: Any, function: str, file: str) -> bool:
-    """Whether this function of this `.cpp` file is the first one above the first kernel that is in another file."""
+    """Return whether the nearest caller of the first kernel outside of the kernel's file is this function of `file`."""
     kernel = kernels(tree)[0]
     own = next(_in_checkout(node.file) for node, _ in _walk(tree) if bare(node.name) == kernel)
     above = [each for each in callers(tree, kernel) if each[1].endswith(".cpp") and each[1] != own]
@@ -49,7 +49,7 @@ def leads_to_first_kernel(tree: Any, function: str, file: str) -> bool:
 
 
 def bare(name: str) -> str:
-    """`at::native::add_kernel(TensorIterator&)` as `add_kernel`."""
+    """Return a bare name: `add_kernel` for `at::native::add_kernel(TensorIterator&)`."""
     name = name.replace("(anonymous namespace)::", "")
     while (without := re.sub(r"<[^<>]*>", "", name)) != name:
         name = without

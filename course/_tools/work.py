@@ -93,7 +93,7 @@ def not_saved(chapter: Chapter, results: list[Result]) -> list[str]:
 
 
 def hints_seen(chapter: Chapter, number: str) -> int:
-    """How many hints to an exercise the learner has seen."""
+    """Return how many hints to an exercise the learner has seen."""
     return read_progress(chapter).get("hints", {}).get(number, 0)
 
 
@@ -106,7 +106,7 @@ def note_hints(chapter: Chapter, number: str, seen: int) -> None:
 
 
 def read_progress(chapter: Chapter) -> dict[str, Any]:
-    """What was noted of the chapter: `results` by exercise, `checked`, `hints`.
+    """Return what was noted of the chapter: `results` by exercise, `checked`, `hints`.
 
     Empty if there is no note that can be read: the next check writes one.
     """

@@ -226,7 +226,7 @@ def _ops() -> dict[str, tuple[str, int]]:
 
 @functools.cache
 def mirrored(path: str) -> str:
-    """What the first lines of a file here say about the file of PyTorch that it mirrors."""
+    """Return what the first lines of a file here say about the file of PyTorch that it mirrors."""
     try:
         return mirrors_of(path)
     except (LookupError, FileNotFoundError):
