@@ -23,7 +23,7 @@ from datetime import timedelta
 from typing import Any
 
 from reftorch import _C, _VF
-from reftorch._C._distributed_c10d import ProcessGroup, ReduceOp, Store, TCPStore, Work
+from reftorch._C._distributed_c10d import ProcessGroup, ReduceOp, Store, TCPStore, Work, _CoalescedWork
 from reftorch.autograd.grad_mode import no_grad
 
 __all__ = ["ProcessGroupMPI"]
@@ -230,6 +230,9 @@ class ProcessGroupMPI(ProcessGroup):
 
         return self._enqueue("all_reduce", start, [tensor], opts)
 
+    def allreduce_coalesced(self, tensors: list[Any], opts: Any = ReduceOp.SUM) -> Work:
+        return _CoalescedWork([self.allreduce([tensor], opts) for tensor in tensors])
+
     def broadcast(self, tensors: Any, opts: Any, timeout: Any = None) -> Work:
         [tensor] = tensors if isinstance(tensors, list) else [tensors]
         self._check([tensor], "broadcast")
@@ -288,6 +291,10 @@ class ProcessGroupMPI(ProcessGroup):
         [outputs], [tensor] = output_lists, inputs
         self._check_list(outputs, tensor, "all_gather")
         return self._through("all_gather", self._comm.Iallgather, outputs, [tensor], opts)
+
+    def allgather_coalesced(self, output_lists: list[list[Any]], inputs: list[Any], opts: Any = None) -> Work:
+        each = enumerate(inputs)
+        return _CoalescedWork([self.allgather([[tensors[i] for tensors in output_lists]], [x], opts) for i, x in each])
 
     def _allgather_base(self, output: Any, tensor: Any, opts: Any = None) -> Work:
         self._check_list([tensor] * self.size(), tensor, "all_gather_into_tensor")

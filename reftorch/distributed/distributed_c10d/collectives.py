@@ -21,7 +21,6 @@ from reftorch._C._distributed_c10d import (
     ReduceOp,
     ReduceOptions,
     Work,
-    _CoalescedWork,
 )
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
@@ -130,7 +129,7 @@ def all_reduce_coalesced(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Do :func:`all_reduce` for each tensor of a list. PyTorch deprecates the function.
+    """Do :func:`all_reduce` for each tensor of a list, in one call. PyTorch deprecates the function.
 
     Args:
         tensors: tensors of this rank, which the results replace.
@@ -151,8 +150,8 @@ def all_reduce_coalesced(
         _check_single_tensor(tensor, "tensors")
     if _is_outside(group, "all_reduce_coalesced"):
         return None
-    pg = _group_or_default_group(group)
-    return _ended(_CoalescedWork([pg.allreduce([tensor], op) for tensor in tensors]), async_op)
+    opts = _options(AllreduceOptions, asyncOp=async_op, reduceOp=op)
+    return _ended(_group_or_default_group(group).allreduce_coalesced(tensors, opts), async_op)
 
 
 def broadcast(

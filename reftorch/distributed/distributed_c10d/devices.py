@@ -114,8 +114,9 @@ def _handed_on(name: str) -> Any:
     return call
 
 
-for _name in ("allreduce", "broadcast", "reduce", "allgather", "_allgather_base", "gather", "scatter", "reduce_scatter",
-              "_reduce_scatter_base", "alltoall", "alltoall_base", "send", "recv"):  # fmt: skip
+for _name in ("allreduce", "allreduce_coalesced", "broadcast", "reduce", "allgather", "allgather_coalesced",
+              "_allgather_base", "gather", "scatter", "reduce_scatter", "_reduce_scatter_base", "alltoall",
+              "alltoall_base", "send", "recv"):  # fmt: skip
     setattr(_ProcessGroupOfDevices, _name, _handed_on(_name))
 
 

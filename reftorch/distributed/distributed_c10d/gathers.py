@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from reftorch._C._distributed_c10d import (
+    AllgatherOptions,
     GatherOptions,
     ProcessGroup,
     ReduceOp,
     ReduceScatterOptions,
     ScatterOptions,
     Work,
-    _CoalescedWork,
 )
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
@@ -184,7 +184,7 @@ def all_gather_coalesced(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Do :func:`all_gather` for each tensor of a list. PyTorch deprecates the function.
+    """Do :func:`all_gather` for each tensor of a list, in one call. PyTorch deprecates the function.
 
     Args:
         output_tensor_lists: for each rank, a list of tensors.
@@ -207,12 +207,9 @@ def all_gather_coalesced(
     _ensure_all_tensors_same_dtype(input_tensor_list, *output_tensor_lists)
     if _is_outside(group, "all_gather_coalesced"):
         return None
-    pg = _group_or_default_group(group)
-    works = [
-        pg.allgather([[tensors[i] for tensors in output_tensor_lists]], [tensor])
-        for i, tensor in enumerate(input_tensor_list)
-    ]
-    return _ended(_CoalescedWork(works), async_op)
+    opts = _options(AllgatherOptions, asyncOp=async_op)
+    work = _group_or_default_group(group).allgather_coalesced(output_tensor_lists, input_tensor_list, opts)
+    return _ended(work, async_op)
 
 
 def gather(

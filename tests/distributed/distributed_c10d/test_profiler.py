@@ -5,6 +5,8 @@ Mirrors: torch/testing/_internal/distributed/distributed_test.py (the tests of p
 
 from typing import Any
 
+import pytest
+
 import reftorch as torch
 import reftorch.distributed as dist
 from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
@@ -36,3 +38,56 @@ def test_each_call_is_an_event_that_ends_on_another_thread() -> None:
         assert event.time_range.elapsed_us() > 0 and event.self_cpu_time_total == 0
     table = profile.key_averages()
     assert {"gloo:all_reduce", "aten::ones"} <= {each.key for each in table}
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # PyTorch deprecates both functions
+def test_a_call_for_several_tensors_is_one_event() -> None:
+    @spawn_threads_and_init_comms(world_size=2)
+    def program() -> Any:
+        rank = dist.get_rank()
+        many = [torch.full((2, 3), 1.0 + rank), torch.full((4,), 1 + rank), torch.arange(6.0).reshape(2, 3).t()]
+        gathered: list[Any] = [[torch.zeros(1), torch.zeros(2)] for _ in range(2)]
+
+        def calls() -> None:
+            work: Any = dist.all_reduce_coalesced(many, async_op=True)
+            work.wait()
+            assert work.result()[1] is many[1]
+            dist.all_gather_coalesced(gathered, [torch.full((1,), 2.0 * rank), torch.full((2,), 1.0 * rank)])
+            dist.all_reduce_coalesced(torch.ones(1))
+
+        if rank == 1:
+            calls()
+            return [], [[t.tolist() for t in each] for each in (many, *gathered)]
+        with torch.autograd.profiler.profile(record_shapes=True) as profile:
+            calls()
+        events = [each for each in profile.function_events if each.name.startswith("gloo:")]
+        return [(each.name, each.input_shapes) for each in events], [
+            [t.tolist() for t in each] for each in (many, *gathered)
+        ]
+
+    (events, values), (_, others) = program()
+    assert events == [
+        ("gloo:all_reduce", [[2, 3], [4], [3, 2]]),
+        ("gloo:all_gather", [[1], [2]]),
+        ("gloo:all_reduce", [[1]]),
+    ]
+    assert (
+        values
+        == others
+        == [
+            [[[3.0] * 3] * 2, [3] * 4, [[0.0, 6.0], [2.0, 8.0], [4.0, 10.0]]],
+            [[0.0], [0.0, 0.0]],
+            [[2.0], [1.0, 1.0]],
+        ]
+    )
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_calls_for_several_tensors_that_differ_are_named() -> None:
+    @spawn_threads_and_init_comms(world_size=2)
+    def program() -> str:
+        with pytest.raises(dist.DistBackendError) as error:
+            dist.all_reduce_coalesced([torch.ones(2), torch.ones(3 + dist.get_rank())])
+        return str(error.value)
+
+    assert all("#1 all_reduce(SUM) of Float[2] and 1 more tensor" in message for message in program())

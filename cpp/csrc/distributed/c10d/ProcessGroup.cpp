@@ -70,6 +70,17 @@ extern "C" __attribute__((visibility("default"), noinline, used)) const char* re
   TORCH_CHECK_NOT_IMPLEMENTED(false, "Backend ", group.getBackendName(), " does not support ", op);
 }
 
+Tensors ProcessGroup::column(const std::vector<Tensors>& lists, size_t i) {
+  Tensors result;
+  for (const Tensors& list : lists) {
+    TORCH_CHECK_VALUE(i < list.size(),
+                      "all_gather_coalesced: expected a tensor for each input in the list of each rank, ",
+                      "but got only ", list.size());
+    result.push_back(list[i]);
+  }
+  return result;
+}
+
 std::map<int, std::string> ProcessGroup::stacksOfRanks(Milliseconds timeout) {
   not_supported(*this, "the stacks of ranks");
 }
@@ -91,6 +102,21 @@ WorkPtr ProcessGroup::allgather(const Tensors& outputs, const at::Tensor& input,
 WorkPtr ProcessGroup::reduce_scatter(const at::Tensor& output, const Tensors& inputs,
                                      const ReduceScatterOptions& opts) {
   not_supported(*this, "reduce_scatter");
+}
+WorkPtr ProcessGroup::allreduce_coalesced(const Tensors& tensors, const AllreduceOptions& opts) {
+  std::vector<WorkPtr> works;
+  for (const at::Tensor& tensor : tensors) {
+    works.push_back(allreduce(tensor, opts));
+  }
+  return std::make_shared<CoalescedWork>(std::move(works));
+}
+WorkPtr ProcessGroup::allgather_coalesced(const std::vector<Tensors>& outputs, const Tensors& inputs,
+                                          const AllgatherOptions& opts) {
+  std::vector<WorkPtr> works;
+  for (size_t i = 0; i < inputs.size(); i++) {
+    works.push_back(allgather(column(outputs, i), inputs[i], opts));
+  }
+  return std::make_shared<CoalescedWork>(std::move(works));
 }
 WorkPtr ProcessGroup::gather(const Tensors& outputs, const at::Tensor& input, const GatherOptions& opts) {
   not_supported(*this, "gather");

@@ -52,6 +52,10 @@ class ProcessGroup {
   virtual WorkPtr reduce(const at::Tensor& tensor, const ReduceOptions& opts);
   virtual WorkPtr allgather(const Tensors& outputs, const at::Tensor& input, const AllgatherOptions& opts);
   virtual WorkPtr reduce_scatter(const at::Tensor& output, const Tensors& inputs, const ReduceScatterOptions& opts);
+  // One call for several tensors, which need not have one size or dtype. outputs[r][i] receives inputs[i] of rank r.
+  virtual WorkPtr allreduce_coalesced(const Tensors& tensors, const AllreduceOptions& opts);
+  virtual WorkPtr allgather_coalesced(const std::vector<Tensors>& outputs, const Tensors& inputs,
+                                      const AllgatherOptions& opts);
   virtual WorkPtr gather(const Tensors& outputs, const at::Tensor& input, const GatherOptions& opts);
   virtual WorkPtr scatter(const at::Tensor& output, const Tensors& inputs, const ScatterOptions& opts);
   virtual WorkPtr alltoall(const Tensors& outputs, const Tensors& inputs, const AllToAllOptions& opts);
@@ -103,6 +107,9 @@ class ProcessGroup {
   std::string group_name, group_desc;
 
  protected:
+  // Returns tensor i of each list.
+  static Tensors column(const std::vector<Tensors>& lists, size_t i);
+
   const int rank_, size_;
   std::atomic<Milliseconds> timeout_;
   // For debuggers: the thread that made the group, as Python and as the system know it, and the group's own thread.

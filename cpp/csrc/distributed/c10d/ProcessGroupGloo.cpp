@@ -62,13 +62,13 @@ void ProcessGroupGloo::abort() {
 }
 
 // Returns an event of the profiler, or null if this thread does not profile.
-static std::shared_ptr<at::AsyncEvent> profiled(const std::string& op, const Tensors& tensors) {
+static std::shared_ptr<at::AsyncEvent> profiled(const std::string& op, c10::ArrayRef<Tensor> tensors) {
   if (!at::RecordFunction::is_enabled()) {
     return nullptr;
   }
   std::vector<at::DimVector> shapes;
-  if (!tensors.empty()) {
-    shapes.emplace_back(tensors[0].sizes());
+  for (const Tensor& tensor : tensors) {
+    shapes.emplace_back(tensor.sizes());
   }
   return std::make_shared<at::AsyncEvent>("gloo:" + op, std::move(shapes));
 }
@@ -81,8 +81,10 @@ static void end_event(const std::shared_ptr<at::AsyncEvent>& event) {
 // --- the thread ------------------------------------------------------------------------------------------------------
 
 WorkPtr ProcessGroupGloo::enqueue(Call call, const CollectiveOptions& opts, Tensors result,
-                                  std::function<void(Deadline)> run) {
-  auto event = profiled(call.text.substr(0, call.text.find_first_of(" (")), result);
+                                  std::function<void(Deadline)> run, const Tensors& shown) {
+  const c10::ArrayRef<Tensor> first(result.data(), std::min<size_t>(result.size(), 1));
+  auto event = profiled(call.text.substr(0, call.text.find_first_of(" (")),
+                        shown.empty() ? first : c10::ArrayRef<Tensor>(shown));
   auto work = std::make_shared<Work>(std::move(result));
   // The last reference to a tensor with a Python object takes the GIL, which the group's thread never does. So works
   // that nobody holds any more are let go here, on a thread of the caller.
@@ -287,7 +289,7 @@ WorkPtr ProcessGroupGloo::send(const Tensor& tensor, int to, int tag) {
                     "send: invalid destination rank: destination rank should not be the same as the rank of "
                     "the current process.");
   TORCH_CHECK_VALUE(tag >= 0, "send: expected a tag of 0 or more, but got ", tag);
-  const auto event = profiled("send", {tensor});
+  const auto event = profiled("send", tensor);
   const Operand operand(tensor);
   auto work = std::make_shared<Work>(Tensors{tensor});
   std::exception_ptr error;
@@ -310,7 +312,7 @@ WorkPtr ProcessGroupGloo::recv(const Tensor& tensor, int from, int tag) {
                       "current process.");
   }
   TORCH_CHECK_VALUE(tag >= 0, "recv: expected a tag of 0 or more, but got ", tag);
-  const auto event = profiled(from == -1 ? "recvAnySource" : "recv", {tensor});
+  const auto event = profiled(from == -1 ? "recvAnySource" : "recv", tensor);
   const Operand operand(tensor);
   auto work = std::make_shared<Work>(Tensors{tensor});
   mailbox_->recv(from, tag, operand.buffer("recv"), work, deadline_after(getTimeout()), [operand, event] {

@@ -47,6 +47,9 @@ class ProcessGroupGloo final : public ProcessGroup {
   WorkPtr reduce(const at::Tensor& tensor, const ReduceOptions& opts) override;
   WorkPtr allgather(const Tensors& outputs, const at::Tensor& input, const AllgatherOptions& opts) override;
   WorkPtr reduce_scatter(const at::Tensor& output, const Tensors& inputs, const ReduceScatterOptions& opts) override;
+  WorkPtr allreduce_coalesced(const Tensors& tensors, const AllreduceOptions& opts) override;
+  WorkPtr allgather_coalesced(const std::vector<Tensors>& outputs, const Tensors& inputs,
+                              const AllgatherOptions& opts) override;
   WorkPtr gather(const Tensors& outputs, const at::Tensor& input, const GatherOptions& opts) override;
   WorkPtr scatter(const at::Tensor& output, const Tensors& inputs, const ScatterOptions& opts) override;
   WorkPtr alltoall(const Tensors& outputs, const Tensors& inputs, const AllToAllOptions& opts) override;
@@ -77,7 +80,9 @@ class ProcessGroupGloo final : public ProcessGroup {
     Clock::time_point called;
     std::shared_ptr<at::AsyncEvent> event; // of the profiler; null if the caller does not profile
   };
-  WorkPtr enqueue(Call call, const CollectiveOptions& opts, Tensors result, std::function<void(Deadline)> run);
+  // Hands `run` to the thread of the group. The profiler shows the sizes of `shown`, by default of the first result.
+  WorkPtr enqueue(Call call, const CollectiveOptions& opts, Tensors result, std::function<void(Deadline)> run,
+                  const Tensors& shown = {});
   void run_jobs();
   void run_job(Job& job);
   void check_same_call(const Call& call, Deadline deadline) const;

@@ -69,6 +69,50 @@ WorkPtr ProcessGroupGloo::allgather(const Tensors& outputs, const Tensor& input,
                  });
 }
 
+WorkPtr ProcessGroupGloo::allreduce_coalesced(const Tensors& tensors, const AllreduceOptions& opts) {
+  for (const Tensor& tensor : tensors) {
+    gloo::check_reduction(opts.reduceOp, tensor.scalar_type());
+  }
+  const std::vector<Operand> all = operands(tensors);
+  const std::vector<Buffer> data = buffers(all, "all_reduce");
+  const char* const op = toString(opts.reduceOp);
+  return enqueue(
+      {c10::str("all_reduce ", op, key_of(tensors)), c10::str("all_reduce(", op, ") of ", shapes_of(tensors)), ""},
+      opts, tensors,
+      [=](Deadline deadline) {
+        for (const Buffer& each : data) {
+          gloo::allreduce(*context_, each, opts.reduceOp, deadline);
+        }
+        copy_back(all);
+      },
+      tensors);
+}
+
+WorkPtr ProcessGroupGloo::allgather_coalesced(const std::vector<Tensors>& outputs, const Tensors& inputs,
+                                              const AllgatherOptions& opts) {
+  Tensors flat; // the outputs, rank after rank for each input
+  for (size_t i = 0; i < inputs.size(); i++) {
+    const Tensors parts = column(outputs, i);
+    check_list(parts, inputs[i], size_, "all_gather");
+    flat.insert(flat.end(), parts.begin(), parts.end());
+  }
+  const std::vector<Operand> out = operands(flat), in = operands(inputs);
+  const std::vector<Buffer> chunks = buffers(out, "all_gather"), own = buffers(in, "all_gather");
+  return enqueue(
+      {"all_gather " + key_of(inputs), "all_gather of " + shapes_of(inputs), ""}, opts, flat,
+      [=](Deadline deadline) {
+        for (size_t i = 0; i < own.size(); i++) {
+          const auto first = chunks.begin() + static_cast<int64_t>(i) * size_;
+          const std::vector<Buffer> parts(first, first + size_);
+          parts[rank_].copy_from(own[i]);
+          gloo::allgather(*context_, parts, deadline);
+        }
+        copy_back(out);
+        (void)in; // keeps the memory of `own`
+      },
+      inputs);
+}
+
 WorkPtr ProcessGroupGloo::reduce_scatter(const Tensor& output, const Tensors& inputs,
                                          const ReduceScatterOptions& opts) {
   gloo::check_reduction(opts.reduceOp, output.scalar_type());

@@ -75,6 +75,23 @@ inline std::string key_of(const at::Tensor& tensor) {
   return c10::str(c10::toString(tensor.scalar_type()), " ", tensor.numel());
 }
 
+// The same for the tensors of one call. The key is short: of a fingerprint that is too long, only the end travels.
+inline std::string shapes_of(const Tensors& tensors) {
+  if (tensors.empty()) {
+    return "no tensors";
+  }
+  const size_t more = tensors.size() - 1;
+  return shape_of(tensors[0]) +
+         (more == 0 ? "" : c10::str(" and ", more, more == 1 ? " more tensor" : " more tensors"));
+}
+inline std::string key_of(const Tensors& tensors) {
+  std::string keys;
+  for (const at::Tensor& tensor : tensors) {
+    keys += key_of(tensor) + ";";
+  }
+  return c10::str(tensors.size(), " tensors ", std::hash<std::string>()(keys));
+}
+
 inline void check_list(const Tensors& list, const at::Tensor& tensor, int size, const char* op) {
   TORCH_CHECK_VALUE(list.size() == static_cast<size_t>(size), op, ": expected a list of ", size,
                     " tensors, one for each rank, but got ", list.size());

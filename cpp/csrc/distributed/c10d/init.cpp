@@ -392,6 +392,20 @@ void init_process_groups(py::module_& m) {
       .def("reduce", on_one(&PG::reduce, "reduce"), py::arg("tensors"), py::arg("opts") = ReduceOptions())
       .def("allgather", one_to_list(&PG::allgather, "allgather"), py::arg("output_tensors"), py::arg("input_tensors"),
            py::arg("opts") = AllgatherOptions())
+      .def(
+          "allreduce_coalesced",
+          [](PG& self, const Tensors& tensors, const AllreduceOptions& opts) {
+            const AllreduceOptions with_place = placed(opts);
+            return without_gil([&] { return self.allreduce_coalesced(tensors, with_place); });
+          },
+          py::arg("tensors"), py::arg("opts") = AllreduceOptions())
+      .def(
+          "allgather_coalesced",
+          [](PG& self, const std::vector<Tensors>& outputs, const Tensors& inputs, const AllgatherOptions& opts) {
+            const AllgatherOptions with_place = placed(opts);
+            return without_gil([&] { return self.allgather_coalesced(outputs, inputs, with_place); });
+          },
+          py::arg("output_lists"), py::arg("input_list"), py::arg("opts") = AllgatherOptions())
       .def("_allgather_base", one_to_one(&PG::allgather_base), py::arg("output"), py::arg("input"),
            py::arg("opts") = AllgatherOptions())
       .def("gather", one_to_list(&PG::gather, "gather"), py::arg("output_tensors"), py::arg("input_tensors"),
