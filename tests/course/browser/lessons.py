@@ -28,7 +28,7 @@ def check_start_page(browser: Browser, lab: Lab, shots: Path) -> list[str]:
     """The page that `make lab` opens, and the list of files; returns what is wrong."""
     page = browser.new_page(viewport=SCREEN)
     page.goto(lab.url())
-    wrong = _read(page, layout.COURSE / "index.ipynb", "index", shots)
+    wrong = _read(page, lab.work / "index.ipynb", "index", shots)
     columns = page.locator(f"{notebooks.PANEL} table").first.locator("th").all_text_contents()
     if columns != COLUMNS:
         wrong.append(f"index: the columns are {columns}")
@@ -69,10 +69,10 @@ def check_lesson(browser: Browser, lab: Lab, chapter: Chapter, shots: Path) -> l
     row = page.locator(f"{notebooks.PANEL} tr", has_text=chapter.title)
     row.locator("a").first.click()
     page.wait_for_selector(f'{notebooks.PANEL} h1:has-text("{chapter.title}")', timeout=notebooks.PATIENCE * 1000)
-    before = _changed_files()
-    wrong = _read(page, chapter.lesson, chapter.folder.name, shots)
+    before, name = _changed_files(), chapter.folder.name
+    wrong = _read(page, lab.work / name / f"{name}.ipynb", name, shots)
     tab = page.locator("#jp-main-dock-panel .lm-TabBar-tab.lm-mod-current").text_content() or ""
-    if chapter.folder.name not in tab:
+    if name not in tab:
         wrong.append(f"the tab of the lesson does not name the chapter: {tab}")
     notebooks.save(page)
     page.close()
@@ -93,7 +93,7 @@ def check_page(browser: Browser, lab: Lab, name: str, shots: Path) -> list[str]:
     notebooks.wait_until_open(page)
     page.locator(f'{notebooks.PANEL} .jp-MarkdownOutput a[href*="{name}.ipynb"]').first.click()
     page.locator(f".lm-TabBar-tab.lm-mod-current[title*='{name}.ipynb']").wait_for(timeout=notebooks.PATIENCE * 1000)
-    wrong = _read(page, layout.COURSE / f"{name}.ipynb", name, shots)
+    wrong = _read(page, lab.work / f"{name}.ipynb", name, shots)
     page.close()
     return [each for each in wrong if name != "glossary" or "taller than the screen" not in each]  # its table is long
 
@@ -103,14 +103,15 @@ def answered(source: str) -> str:
     return re.sub(r'(\w=)(\.\.\.|"")', r'\1"a"', source)
 
 
-def _read(page: Page, file: Path, name: str, shots: Path) -> list[str]:
+def _read(page: Page, copy: Path, name: str, shots: Path) -> list[str]:
+    """Work through the learner's copy of a notebook, which has no stored outputs below predictions."""
     notebooks.wait_until_open(page)
     stored = page.evaluate(notebooks.STATE)
-    has_pictures = "image/svg+xml" in file.read_text()
+    has_pictures = "image/svg+xml" in copy.read_text()
     wrong = ["stored pictures are not shown before the cells run"] if has_pictures and not stored["pictures"] else []
     wrong += ["it is marked as changed when it is opened"] if page.evaluate(notebooks.CHANGED) else []
     wrong += notebooks.sideways(page)
-    cells, shown, slowest = read(file)["cells"], notebooks.cells(page), (0.0, "")
+    cells, shown, slowest = read(copy)["cells"], notebooks.cells(page), (0.0, "")
     begin = time.monotonic()
     shown.first.locator(".jp-MarkdownOutput").click()
     for position, cell in enumerate(cells):
