@@ -55,7 +55,7 @@ with check("01.1", "the order of an import") as c:
     c.true("the names", sorted(order) == sorted(ENTERED), came=repr(order), expected="the names in ENTERED, each once")
     seen = first_stops("import reftorch", *ENTERED)
     c.answers(
-        "the names that stand at their place",
+        "the names that are in their place",
         came=dict(enumerate(order)),
         truth=dict(enumerate(seen)),
         look="%%gdb --fresh with one of the names, above import reftorch, shows who called it and what ran before.",
@@ -217,7 +217,7 @@ with check("01.3", "load a module by hand") as c, tempfile.TemporaryDirectory() 
 # author moved the lines of the two objects to the end of the file, and the registry was full. Then the two objects
 # moved to another file, whose place the linker decides, and the registry was empty again.
 #
-# Find out why, and return the mended source. The lines of the two `Registrar` objects stay as they are; the check then
+# Find out why, and return the fixed source. The lines of the two `Registrar` objects stay as they are; the check then
 # tells the linker to make these two before everything else (`init_priority`), as it may for another file.
 
 # %% exercise="01.4" role="given"
@@ -401,7 +401,7 @@ with check("01.5", "two ops that come late") as c:
 # formulas of one family moved into a folder of their own inside it, with an empty `__init__.py`. No error was raised,
 # and the gradients of that family were gone.
 #
-# Write the mended function. `register_all(package)` imports every module of the package, also those in packages inside
+# Write the fixed function. `register_all(package)` imports every module of the package, also those in packages inside
 # it, at any depth, each of them once. An error that a module raises reaches the caller.
 
 
@@ -454,7 +454,7 @@ with check("01.6", "formulas that nobody imported") as c, tempfile.TemporaryDire
     sys.path.remove(temporary)
 
 # %% [markdown] exercise="01.6" role="debrief"
-# **In PyTorch** the formulas stand in one file, `tools/autograd/derivatives.yaml`, from which C++ is generated, so none
+# **In PyTorch** the formulas are in one file, `tools/autograd/derivatives.yaml`, from which C++ is generated, so none
 # can be forgotten. Whatever registers by being imported needs one place that imports it, and a test that counts.
 
 # %% [markdown] exercise="01.6" role="hint"

@@ -290,7 +290,7 @@ with check("02.4", "from an index to an element") as c:
 # ★★☆, 20 minutes. Below is a copy of the function that decides whether a tensor is contiguous, with one planted bug.
 # All results of the program stay right. But a profile shows that a model which handles images one by one, in batches
 # of one, spends a third of its time in `contiguous()`, copying tensors that need no copy. Find the tensors that go
-# wrong, and write the mended function. It must agree with `is_contiguous()` for all sizes and strides; for a tensor
+# wrong, and write the fixed function. It must agree with `is_contiguous()` for all sizes and strides; for a tensor
 # without elements the answer is true. A failing check names the tensor.
 
 # %% exercise="02.5" role="given"
@@ -360,7 +360,7 @@ with check("02.5", "a copy for nothing") as c:
 # "Batches of one" is a dimension of size 1. What does its stride say about where the elements lie?
 
 # %% [markdown] exercise="02.5" role="hint"
-# Two tensors without elements go wrong as well, once the first bug is mended. In which order do you have to ask?
+# Two tensors without elements go wrong as well, once the first bug is fixed. In which order do you have to ask?
 
 
 # %% [markdown] exercise="02.6" role="task" kind="fix" title="frames that are missing"
@@ -369,7 +369,7 @@ with check("02.5", "a copy for nothing") as c:
 # ★★☆, 20 minutes. A program takes every third frame of a film, `film[::3]`. With 9 frames all is well; with 10 frames
 # the last one is missing. And when the film was cut before, `film[2:][::3]`, the frames come from the wrong place.
 # Below is the arithmetic of a slice of one dimension, with two planted bugs. It takes the size, the stride and the
-# offset of the tensor and `start:end:step`, and returns size, stride and offset of the slice. Write the mended
+# offset of the tensor and `start:end:step`, and returns size, stride and offset of the slice. Write the repaired
 # function. Its answers must be those of `tensor[start:end:step]`; start and end may be negative or out of range, with
 # the meaning that Python gives them, and `step` is at least 1. A failing check names the slice.
 

@@ -10,7 +10,7 @@ The file is some 780 lines long, because all exercises of a chapter are in one f
 # # Exercises 03: one operator
 #
 # Each exercise has a cell that raises until you have written your answer, and a check below that you run as often as
-# you like. Every requirement that a check tests stands in the task. Stars say how difficult an exercise is, from one to
+# you like. Every requirement that a check tests is in the task. Stars say how difficult an exercise is, from one to
 # three. Stuck? `course("hint 03.1")` in a cell of its own. Done? `course("check 03")` runs the notebook, as last saved,
 # from top to bottom. C++ is compiled when its check runs, which takes some seconds.
 
@@ -275,7 +275,7 @@ with check("03.4", "the dtype of a result") as c:
 #
 # Below is a small Dispatcher in Python, with the kernel of Autograd as its fallback, and one planted bug. A user
 # reports: *"My notebook trains well. Then I mistype a shape, one op raises, and I correct the cell. From there on my
-# gradients are None, until I restart."* Write the mended `autograd`. An error must still reach the user. An op must be
+# gradients are None, until I restart."* Write the fixed `autograd`. An error must still reach the user. An op must be
 # recorded whenever it is called from outside, and ops that a kernel calls are not recorded a second time. The check
 # also calls `autograd` after `off.add("Autograd")`, as a thread does that has switched off Autograd itself: afterwards
 # the key must still be off.
@@ -339,7 +339,7 @@ with check("03.5", "nothing is recorded any more") as c:
 
 # %% [markdown] exercise="03.5" role="debrief"
 # **In PyTorch** this is `ExcludeDispatchKeyGuard`, in C++ as here. Its constructor switches the key off, and its
-# destructor, which an exception runs too, puts back what was before. An object that tidies up so is called an *RAII
+# destructor, which an exception runs too, restores the old value. An object that tidies up so is called an *RAII
 # guard*. PyTorch has dozens of them, for the device, the stream, the grad mode.
 
 # %% [markdown] exercise="03.5" role="hint"
@@ -357,7 +357,7 @@ with check("03.5", "nothing is recorded any more") as c:
 # Below is a copy of what the iterator does for the strides of one operand, with one planted bug: `strides_for` returns
 # the strides, in elements, with which a loop over `shape` reads an operand. The last dimension comes first, as in the
 # iterator. A user reports: *"Adding `torch.ones(4)` to the rows of a matrix works, and adding a scalar works. Adding a
-# column gives the right shape and wrong numbers."* Find an input that goes wrong, and write the mended function. The
+# column gives the right shape and wrong numbers."* Find an input that goes wrong, and write the fixed function. The
 # check compares all operands with what `expand` gives: rows, columns, missing dimensions, three dimensions, a size of
 # 1 that nothing stretches (which keeps its stride), transposed operands.
 

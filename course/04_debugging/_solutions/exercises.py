@@ -90,7 +90,7 @@ with check("04.1", "where the breakpoint must go") as c:
 # `with call_tree(only="native/cpu/") as tree: ...`, then `tree` in a cell of its own.
 
 # %% [markdown] exercise="04.1" role="hint"
-# Below a kernel stand other functions of `native/cpu`: loops that several kernels share, and the one that a kernel
+# Below a kernel are other functions of `native/cpu`: loops that several kernels share, and the one that a kernel
 # chooses. None of them is registered for a stub.
 
 
@@ -181,7 +181,7 @@ with check("04.2", "the process to attach to") as c:
 #
 # ★☆☆, 10 minutes. Somebody copied two configurations from a blog into a `launch.json`. Python's
 # session never enters the library. gdb attaches, and shows tensors as pointers. And the program runs the Release
-# build, whose lines are gone. Mend these three things in a copy of `BROKEN`. Everything else stays as it is, `BROKEN`
+# build, whose lines are gone. Fix these three things in a copy of `BROKEN`. Everything else stays as it is, `BROKEN`
 # too; the check compares it.
 
 # %% exercise="04.3" role="given"
@@ -248,7 +248,7 @@ with check("04.3", "a configuration that jumps over everything") as c:
 
 # %% [markdown] exercise="04.3" role="debrief"
 # **In PyTorch** the same three settings decide whether you see anything: `justMyCode`, a build with `DEBUG=1` or
-# `REL_WITH_DEB_INFO=1` (or `USE_CUSTOM_DEBINFO` for a few files, which compiles only those anew), and `source
+# `REL_WITH_DEB_INFO=1` (or `USE_CUSTOM_DEBINFO` for a few files, which compiles only those again), and `source
 # tools/gdb/pytorch-gdb.py`, which has commands such as `torch-tensor-repr`, and no printers for tensors.
 
 # %% [markdown] exercise="04.3" role="hint"
@@ -423,7 +423,7 @@ with check("04.5", "a stop in a kernel that nobody named") as c:
 # your own: `%load_ext reftorch.debug`, and `%%gdb THE_NAME` above the call.
 
 # %% [markdown] exercise="04.5" role="hint"
-# At the stop the operands are inside an iterator. Look at the stack: some frames further out stands the function that
+# At the stop the operands are inside an iterator. Look at the stack: some frames further out is the function that
 # makes the iterator, and there they have names. `up 2` goes there, `info args` lists the names, `print NAME` shows
 # one.
 
@@ -440,10 +440,10 @@ with check("04.5", "a stop in a kernel that nobody named") as c:
 # hunt as you would in a wheel: change the program, and see when the number is wrong. The sound library is here, with
 # its call tree, gdb and `show_source`.
 #
-# A fault that you can plant, you can mend. So answer with a file and a patch that plants the same fault in the sound
-# library, written as `%%rebuild` takes a patch. The check compiles your patch and runs one program in both libraries:
-# the classifier, and then 4, 15, 16 classes and one class, each class once the largest by far; the logarithms;
-# another dimension; ordinary scores, and float64. Both libraries must print the same numbers.
+# If you can plant a fault, you can also fix it. So answer with a file and a patch that plants the same fault in the
+# sound library, written as `%%rebuild` takes a patch. The check compiles your patch and runs one program in both
+# libraries: the classifier, and then 4, 15, 16 classes and one class, each class once the largest by far; the
+# logarithms; another dimension; ordinary scores, and float64. Both libraries must print the same numbers.
 
 
 # %% exercise="04.6" role="given"

@@ -64,7 +64,7 @@ with check("05.1", "what each op keeps") as c:
     c.answers("what the node of each call keeps", came=answer, truth=truth, look="Read the formula of each op again.")
 
 # %% [markdown] exercise="05.1" role="debrief"
-# **In PyTorch** the same formulas stand in `tools/autograd/derivatives.yaml`, and the code generator reads from them
+# **In PyTorch** the same formulas are in `tools/autograd/derivatives.yaml`, and the code generator reads from them
 # what a node keeps. A formula may often be written with the input or with the result. `tanh` could keep either; the
 # result is the better choice, because the next layer often keeps that tensor anyway.
 
@@ -219,7 +219,7 @@ with check("05.3", "who counts together") as c:
 # collector happens to run. And when a later line changed an activation in place, training went on with wrong gradients
 # and no error.
 #
-# Write the mended Function:
+# Write the fixed Function:
 #
 # - values and gradients are those of `x.sigmoid()`;
 # - when the last variable that names the result is deleted, the result is freed at once, without the collector;

@@ -124,7 +124,7 @@ with check("10.1", "what a loader does with its options") as c:
 # %% [markdown] exercise="10.2" role="task" kind="build" title="a dataset that knows it was copied"
 # ## 10.2 Build: a dataset that knows it was copied
 #
-# ★★☆, 20 minutes. `worker_init_fn` mends the noise of the lesson, but everyone who uses your dataset must remember to
+# ★★☆, 20 minutes. `worker_init_fn` repairs the noise of the lesson, but everyone who uses your dataset must remember to
 # pass it. Write a dataset that needs no such help.
 #
 # - `Augmented(length)` has `length` samples. Sample `index` is the tuple `(index, noise)`; `noise` is
@@ -437,7 +437,7 @@ with check("10.5", "a broken library: twins") as c:
         c.equal("a line that PROGRAM prints with your patch", came=came, expected=expected)
 
 # %% [markdown] exercise="10.5" role="debrief"
-# **In PyTorch** the line stands in `_worker_loop` of `torch/utils/data/_utils/worker.py`. NumPy's seed was added there
+# **In PyTorch** the line is in `_worker_loop` of `torch/utils/data/_utils/worker.py`. NumPy's seed was added there
 # in version 1.9, after a survey had found that most public projects that draw from `np.random` in a dataset had this
 # bug. A test that looks at the loss would hardly find this bug: each number of the noise is right, but workers repeat
 # the numbers of other workers.

@@ -109,9 +109,10 @@ with check("13.1", "what is left in the graph") as c:
     c.answers("the calls in each graph", came=calls(), truth=truth, look=look)
 
 # %% [markdown] exercise="13.1" role="debrief"
-# **In PyTorch** the ten answers are the same. `program_h` is worth a second look: a proxy is no `Tensor`, so the test
-# is false while the program is traced, and the graph returns `x` unchanged. Nothing raises, and the module is wrong
-# for every tensor. Checks of types in a `forward` are the most common way to a graph that computes something else.
+# **In PyTorch** the ten answers are the same. `program_h` is worth a second look: a proxy is not a `Tensor`, so the
+# test is false while the program is traced, and the graph returns `x` unchanged. Nothing raises, and the module is
+# wrong for every tensor. Checks of types in a `forward` are the most common way to a graph that computes something
+# else.
 
 # %% [markdown] exercise="13.1" role="hint"
 # Go through each program as the tracer of thirty lines would: one line for each operation on something that came from
@@ -342,7 +343,7 @@ with check("13.3", "compute it once") as c:
 # graph. Its results are right. A colleague keeps compiled models in a cache, under the text `module.code`. The cache
 # finds the model in the process that has written it, and hardly ever in another one.
 #
-# Write the mended `hoist(module)`. It changes the module in place and returns it.
+# Write the fixed `hoist(module)`. It changes the module in place and returns it.
 #
 # - All `get_attr` nodes come directly after the placeholders, before any other node, in the order that they had in the
 #   graph. The other nodes keep their order.
@@ -750,7 +751,7 @@ with check("13.6", "a fusion pass, with a proof") as c:
 
 # %% [markdown] exercise="13.6" role="debrief"
 # **In PyTorch** `torch.fx.experimental.optimization.fuse` does this for convolutions, and `fuse_linear_bn_eval` of
-# `torch.nn.utils.fusion` has the formula for a linear layer. Neither compares anything: the comparison stands in
+# `torch.nn.utils.fusion` has the formula for a linear layer. Neither compares anything: the comparison is in
 # PyTorch's tests. Your proof is a test, too, and no proof of mathematics. But its weights, statistics and inputs are
 # random, so a wrong pass would have to be right at every one of these points by chance. The condition on two
 # dimensions matters: in an input of three dimensions the features of a batch norm are in dimension 1, and those of a
