@@ -239,11 +239,11 @@ def test_no_tensor_only_pretends() -> None:
             make()
 
 
-def test_checkpoints_of_several_ranks_are_refused() -> None:
+def test_checkpoints_of_hugging_face_are_refused() -> None:
     from reftorch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader, HuggingFaceStorageWriter
 
     for make in (HuggingFaceStorageReader, HuggingFaceStorageWriter):
-        with pytest.raises(NotImplementedError, match=rf"^{make.__name__}: checkpoints that several ranks"):
+        with pytest.raises(NotImplementedError, match=rf"^{make.__name__}: checkpoints of several ranks"):
             make("folder")
 
 

@@ -12,7 +12,7 @@ from reftorch import _places
 
 __all__ = ["HuggingFaceStorageReader", "HuggingFaceStorageWriter"]
 
-_WHY = "checkpoints that several ranks read or write together do not exist here. Hint: safetensors.torch.save_file"
+_WHY = "checkpoints of several ranks are written by FileSystemWriter here. Hint: safetensors.torch.save_file"
 
 
 class HuggingFaceStorageReader:
