@@ -15,7 +15,7 @@ struct alignas(2) BFloat16 {
   static constexpr from_bits_t from_bits() {
     return {};
   }
-  BFloat16() = default;
+  C10_TRIVIAL_UNLESS_WATCHED(BFloat16, x);
   C10_HOST_DEVICE constexpr BFloat16(uint16_t bits, from_bits_t) : x(bits) {}
   C10_HOST_DEVICE BFloat16(float value) : x(round_to_nearest_even(value)) {}
   C10_HOST_DEVICE operator float() const {

@@ -61,7 +61,7 @@ struct alignas(2) Half {
   static constexpr from_bits_t from_bits() {
     return {};
   }
-  Half() = default;
+  C10_TRIVIAL_UNLESS_WATCHED(Half, x);
   C10_HOST_DEVICE constexpr Half(uint16_t bits, from_bits_t) : x(bits) {}
   C10_HOST_DEVICE Half(float value) : x(detail::fp16_from_fp32(value)) {}
   C10_HOST_DEVICE operator float() const {

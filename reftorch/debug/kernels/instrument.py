@@ -21,7 +21,7 @@ from reftorch.utils import cpp_extension
 
 # The last option is gcc's, and has no effect in clang: calls for volatile accesses of their own.
 FLAGS = ("-O0", "-g", "-fno-omit-frame-pointer", "-fsanitize=thread", "-fsanitize-coverage=trace-pc",
-         "--param=tsan-distinguish-volatile=1")  # fmt: skip
+         "-DCUDA_SIM_WATCHED", "--param=tsan-distinguish-volatile=1")  # fmt: skip
 # __shared__ variables are too large for the memory of initial-exec.
 LANGUAGE = ("-x", "c++", "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ftls-model=global-dynamic", "-w")
 

@@ -18,6 +18,8 @@ from typing import NamedTuple
 from reftorch._source_paths import here
 
 SIMULATORS = ("/c10/cuda/sim/", "/c10/cuda/CUDALaunch.h")
+ELEMENTS = ("/c10/util/Half.h", "/c10/util/BFloat16.h", "/c10/util/Load.h")  # what reads and writes an element
+GUARD = "guard variable for"
 # The simulator's precompiled headers in a kernel of `torch.cuda._compile_kernel`: gcc names the unit instead of the
 # header. The lines of the kernel's own text have the text's name.
 PRECOMPILED = re.compile(r"/kernel_[0-9a-f]{16}/unit\.cpp$")
@@ -42,9 +44,10 @@ class Place(NamedTuple):
 
     @property
     def is_of_the_kernel(self) -> bool:
-        """Whether the line is in the kernel's own source, not in a header of the compiler or of the simulator."""
+        """Whether the line is in the kernel's own source, not in a header of the compiler, the simulator or halves."""
         is_simulators = any(map(self.file.__contains__, SIMULATORS)) or PRECOMPILED.search(self.file) is not None
-        return self.line > 0 and not self.file.startswith("/usr/") and not is_simulators
+        is_of_elements = self.file.endswith(ELEMENTS)
+        return self.line > 0 and not self.file.startswith("/usr/") and not is_simulators and not is_of_elements
 
 
 _known: dict[tuple[str, int], list[Place]] = {}
@@ -97,23 +100,40 @@ def kernel_name(function: str) -> str:
 
 @functools.cache
 def shared_variables(library: str) -> list[tuple[int, int, str]]:
-    """Return the ``__shared__`` variables of a library: the offset in a block's shared memory, bytes, and name."""
+    """Return the ``__shared__`` variables of a library: the offset in a block's shared memory, bytes, and name.
+
+    gcc gives an array of halves a guard variable, which says whether the array was initialized. Its name is GUARD.
+    """
     command = ["readelf", "-sW", "-C", library]
     found = set()
     for line in subprocess.run(command, capture_output=True, text=True).stdout.splitlines():
         words = line.split(None, 7)
         if len(words) == 8 and words[3] == "TLS" and words[6] != "UND":
-            found.add((int(words[1], 16), int(words[2], 0), words[7].rpartition("::")[2]))
+            name = GUARD if words[7].startswith(GUARD) else words[7].rpartition("::")[2]
+            found.add((int(words[1], 16), int(words[2], 0), name))
     return sorted(found)
+
+
+def is_guard(offset: int | None, library: str) -> bool:
+    """Whether an offset in shared memory is of a variable that the compiler has added: no kernel means to use it."""
+    if offset is None:
+        return False
+    return any(begin <= offset < begin + size and name == GUARD for begin, size, name in shared_variables(library))
+
+
+def shared_offset(text: str) -> int | None:
+    """Return the offset in shared memory that the watcher writes as ``shared memory @64``; None for other places."""
+    found = re.search(r"shared memory @(\d+)", text)
+    return int(found[1]) if found else None
 
 
 def with_shared_name(text: str, library: str) -> str:
     """Replace an offset in shared memory, which the watcher writes as ``shared memory @64``, by a variable's name."""
-    found = re.search(r"shared memory @(\d+)", text)
-    if found is None:
+    at = shared_offset(text)
+    if at is None:
         return text
-    at = int(found[1])
     for begin, size, name in shared_variables(library):
         if begin <= at < begin + size:
-            return text.replace(found[0], f"byte {at - begin} of __shared__ {name}, which has {size} bytes")
+            where = f"byte {at - begin} of __shared__ {name}, which has {size} bytes"
+            return text.replace(f"shared memory @{at}", where)
     return text

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reftorch.debug.common.table import Report, Table, counted
-from reftorch.debug.kernels.places import Place, kernel_name, look_up, with_shared_name
+from reftorch.debug.kernels.places import Place, is_guard, kernel_name, look_up, shared_offset, with_shared_name
 
 UNWRITTEN = "a read of memory that nobody has written"
 NOTHING = "nothing found: no race, nothing outside of an array, no read of unwritten memory, no incomplete barrier"
@@ -112,6 +112,14 @@ class Site:
         return self.lanes / max(1, self.instructions) / 32
 
 
+def is_of_a_guard(site: dict[str, Any]) -> bool:
+    """Whether a raw site accesses a variable in shared memory that the compiler has added."""
+    samples, place = site["samples"], site["places"][0]
+    if site["space"] != "shared" or not samples or place is None:
+        return False
+    return is_guard(next((each for each in samples[0]["addresses"] if each is not None), None), place[0])
+
+
 class KernelReport(Report):
     """The result of watching, from the watcher's own report.
 
@@ -143,7 +151,7 @@ class KernelReport(Report):
         self.sites = [
             Site(kernels[i], lines[i], **{key: site[key] for key in Site.__dataclass_fields__ if key in site})
             for i, site in enumerate(raw_sites)
-            if site and site["instructions"] and lines[i].line
+            if site and site["instructions"] and lines[i].line and not is_of_a_guard(site)
         ]
         self.launches = [launch | {"kernel": kernel_name(launch["kernel"])} for launch in raw["launches"]]
         self.arrays = raw["arrays"]
@@ -151,7 +159,12 @@ class KernelReport(Report):
         for p in raw["problems"]:
             here, there = p["site"], p["other_site"]
             places = raw_sites[here]["places"] if here else []
-            place = with_shared_name(p["place"], places[0][0]) if places and places[0] else p["place"]
+            place = p["place"]
+            if places and places[0]:
+                library = places[0][0]
+                if is_guard(shared_offset(place), library):
+                    continue
+                place = with_shared_name(place, library)
             kernel = kernels[here] or kernel_name(p["kernel"])
             problem = Problem(
                 p["what"], 0, kernel, lines[here], lines[there], place, p["thread"], p["other_thread"], p["note"]

@@ -84,6 +84,15 @@ FAULTS: dict[str, tuple[int, int, int, int, str]] = {
     "two_barriers": (1, 32, 32, 0, "threads of a block wait at different barriers"),
     "barrier_against_shuffle": (1, 32, 32, 0, "the threads of a block wait for each other without end"),
     "endless": (1, 1, 1, 0, "the kernel does not end"),
+    "bfloat16_by_calls": (1, 32, 32, 0, ""),
+    "bfloat16_of_two_threads": (1, 32, 32, 0, "a race: two writes"),
+    "half_of_two_threads": (1, 32, 32, 0, "a race: two writes"),
+    "half_outside": (1, 32, 32, 0, "out of bounds"),
+    "half_that_nobody_wrote": (1, 32, 32, 0, UNWRITTEN),
+    "vector_of_two_threads": (1, 32, 32, 0, "a race: two writes"),
+    "vectors_by_calls": (1, 32, 32, 0, ""),
+    "one_value_by_volatile_stores": (1, 32, 32, 0, ""),
+    "volatile_and_plain_store": (1, 32, 32, 0, "a race: two writes"),
 }
 
 
@@ -145,6 +154,14 @@ def test_memory_that_no_kernel_may_use(launch: Launch) -> None:
         del x
         launch("doubled", 1, 32, torch.zeros(32, device="cuda"), y, 32)  # the same memory again
     assert seen.problems[0].what == UNWRITTEN and seen.problems[0].count == 32
+
+
+@pytest.mark.parametrize(("half", "is_inside"), [(3, True), (5, False)])
+def test_the_word_around_the_last_half_belongs_to_the_array(half: int, is_inside: bool, launch: Launch) -> None:
+    with watch_kernels(library=False) as seen:
+        y = torch.zeros(3, dtype=torch.half).cuda()
+        launch("word_around_a_half", 1, 1, ones(1), y, half)
+    assert [problem.what for problem in seen.problems] == ([] if is_inside else ["out of bounds"]), str(seen)
 
 
 @pytest.mark.parametrize("waits", [False, True])
@@ -321,12 +338,24 @@ def test_the_librarys_kernels_are_watched_and_have_no_faults() -> None:
     assert seen.notes and "reduce_kernel" in seen.notes[0]
 
 
-@pytest.mark.parametrize(("shape", "dim"), [((64, 64), 1), ((64, 64), 0), ((8, 512), 1), ((512, 96), 0)])
-def test_neighbouring_threads_of_a_reduction_read_neighbouring_elements(shape: tuple[int, int], dim: int) -> None:
+# Ops whose threads share a row or a column: the call, and the result that is compared.
+REDUCTIONS: dict[str, Callable[[torch.Tensor, int], torch.Tensor]] = {
+    "sum": lambda x, dim: x.sum(dim),
+    "softmax": lambda x, dim: torch.softmax(x, dim),
+    "max": lambda x, dim: x.max(dim)[0],
+}
+
+
+@pytest.mark.parametrize("op", REDUCTIONS)
+@pytest.mark.parametrize(("shape", "dim"), [((64, 64), 1), ((64, 64), 0), ((8, 512), 1), ((512, 96), 0), ((5, 24), 1)])
+def test_neighbouring_threads_of_a_reduction_read_neighbouring_elements(
+    op: str, shape: tuple[int, int], dim: int
+) -> None:
     x = torch.randn(shape)
     on_device = x.cuda()
     with watch_kernels() as seen:
-        result = on_device.sum(dim)
-    assert seen.problems == [] and torch.allclose(result.cpu(), x.sum(dim), atol=1e-4)
-    loads = [(s.sectors, 4 * s.instructions) for s in seen.sites if (s.kind, s.space) == ("load", "global")]
-    assert loads and all(sectors == least for sectors, least in loads), str(seen)
+        result = REDUCTIONS[op](on_device, dim)
+    assert seen.problems == [], str(seen)
+    torch.testing.assert_close(result.cpu(), REDUCTIONS[op](x, dim), atol=1e-4, rtol=1e-5)
+    loads = [s for s in seen.sites if (s.kind, s.space) == ("load", "global")]
+    assert loads and all(site.sectors == site.least_sectors for site in loads), str(seen)

@@ -3,6 +3,8 @@
 // All kernels have the same parameters. `// fault` marks the line that a report names, `// cost` a line whose cost
 // device_watch.py knows.
 #include <c10/cuda/CUDALaunch.h>
+#include <c10/util/BFloat16.h>
+#include <cuda_fp16.h>
 
 #include <map>
 #include <string>
@@ -216,6 +218,62 @@ __global__ void even_and_odd(const float* x, float* y, int n) {
   y[threadIdx.x] = v; // the lanes meet again
 }
 
+// ---- objects of a class: gcc reports no call that stores one, and none that gets one by value ----
+using reftorch::c10::BFloat16;
+__device__ BFloat16 twice(BFloat16 value) {
+  return float(value) * 2;
+}
+__global__ void bfloat16_by_calls(const float* x, float* y, int n) {
+  __shared__ BFloat16 s[32];
+  const int t = threadIdx.x;
+  s[t] = twice(x[t]);
+  y[t] = s[t];
+}
+__global__ void bfloat16_of_two_threads(const float* x, float* y, int n) {
+  BFloat16* out = reinterpret_cast<BFloat16*>(y);
+  out[threadIdx.x / 2] = twice(x[threadIdx.x]); // fault
+}
+__global__ void half_of_two_threads(const float* x, float* y, int n) {
+  __half* out = reinterpret_cast<__half*>(y);
+  out[threadIdx.x / 2] = __float2half(x[threadIdx.x]); // fault
+}
+__global__ void half_outside(const float* x, float* y, int n) {
+  __half* last = reinterpret_cast<__half*>(y + n) - 1;
+  last[threadIdx.x] = __float2half(x[threadIdx.x]); // fault
+}
+__global__ void half_that_nobody_wrote(const float* x, float* y, int n) {
+  __shared__ __half s[32];
+  if (threadIdx.x > 0) {
+    s[threadIdx.x] = __float2half(x[threadIdx.x]);
+  }
+  y[threadIdx.x] = __half2float(s[threadIdx.x]); // fault
+}
+__global__ void vector_of_two_threads(const float* x, float* y, int n) {
+  float2* out = reinterpret_cast<float2*>(y);
+  out[threadIdx.x / 4] = make_float2(x[threadIdx.x], 0); // fault
+}
+__global__ void vectors_by_calls(const float* x, float* y, int n) {
+  __shared__ float2 s[32];
+  const int t = threadIdx.x;
+  s[t] = make_float2(x[t], 0);
+  y[t] = s[t].x;
+}
+
+// ---- stores of one value, and words ----
+__global__ void one_value_by_volatile_stores(const float* x, float* y, int n) {
+  *const_cast<volatile float*>(y) = 3;
+}
+__global__ void volatile_and_plain_store(const float* x, float* y, int n) {
+  if (threadIdx.x == 0) {
+    *const_cast<volatile float*>(y) = 3;
+  } else {
+    *y = 3; // fault
+  }
+}
+__global__ void word_around_a_half(const float* x, float* y, int n) { // half n - 1 of y
+  atomicAdd(reinterpret_cast<unsigned*>(y) + (n - 1) / 2, 0u);        // fault
+}
+
 using Kernel = void (*)(const float*, float*, int);
 #define NAMED(name) {#name, name}
 const std::map<std::string, Kernel> kernels = {
@@ -238,6 +296,16 @@ const std::map<std::string, Kernel> kernels = {
     NAMED(two_barriers),
     NAMED(barrier_against_shuffle),
     NAMED(endless),
+    NAMED(bfloat16_by_calls),
+    NAMED(bfloat16_of_two_threads),
+    NAMED(half_of_two_threads),
+    NAMED(half_outside),
+    NAMED(half_that_nobody_wrote),
+    NAMED(vector_of_two_threads),
+    NAMED(vectors_by_calls),
+    NAMED(one_value_by_volatile_stores),
+    NAMED(volatile_and_plain_store),
+    NAMED(word_around_a_half),
     NAMED(copy_with_stride),
     NAMED(same_for_all),
     NAMED(transpose_naive),

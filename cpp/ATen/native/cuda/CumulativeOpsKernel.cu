@@ -30,7 +30,7 @@ __global__ void scan_kernel(Ops ops, int64_t lines, int64_t n, int64_t inner) {
     for (int64_t begin = 0; begin < n; begin += blockDim.x) {
       const int64_t i = begin + t;
       if (i < n) {
-        shared[t] = ops.load(first + i * inner, i);
+        store(&shared[t], ops.load(first + i * inner, i));
       }
       __syncthreads();
       for (int step = 1; step < static_cast<int>(blockDim.x); step *= 2) {

@@ -113,6 +113,15 @@ struct Replace {
   }
 };
 
+// For one number that goes to many places. Equal indices write the same number to one place: in CUDA's model of memory,
+// two plain stores are a race even then, and two volatile stores are not.
+struct ReplaceByTheSame {
+  template <typename T>
+  __device__ void operator()(T* place, T value) const {
+    *const_cast<volatile T*>(place) = value;
+  }
+};
+
 template <typename Join>
 struct JoinAtomically {
   template <typename T>
@@ -141,6 +150,15 @@ struct SmallerNumber {
   }
 };
 
+bool is_one_number(const Tensor& t) {
+  for (int64_t d = 0; d < t.dim(); d++) {
+    if (t.sizes()[d] > 1 && t.strides()[d] != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // operands: written, read, indices
 template <typename scalar_t, typename Store>
 struct IndexPutFunctor {
@@ -167,7 +185,12 @@ void index_put_kernel_cuda(const Tensor& written, const Tensor& read, const Tens
   if (reduce == ReductionType::REPLACE) {
     dispatch_size(written.itemsize(), [&](auto word) {
       using word_t = decltype(word);
-      gpu_for_each(written.device(), iter.numel(), IndexPutFunctor<word_t, Replace>{operands, Offset(rule), {}});
+      if (rule.use == IndexRule::Use::Fill || is_one_number(read)) {
+        using Store = ReplaceByTheSame;
+        gpu_for_each(written.device(), iter.numel(), IndexPutFunctor<word_t, Store>{operands, Offset(rule), {}});
+      } else {
+        gpu_for_each(written.device(), iter.numel(), IndexPutFunctor<word_t, Replace>{operands, Offset(rule), {}});
+      }
     });
     return;
   }

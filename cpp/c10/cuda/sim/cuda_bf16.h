@@ -10,7 +10,7 @@
 struct alignas(2) __nv_bfloat16 {
   unsigned short bits;
 
-  __nv_bfloat16() = default;
+  C10_TRIVIAL_UNLESS_WATCHED(__nv_bfloat16, bits);
   __nv_bfloat16(float value) : bits(reftorch::c10::BFloat16(value).x) {}
   __nv_bfloat16(double value) : __nv_bfloat16(static_cast<float>(value)) {}
   __nv_bfloat16(int value) : __nv_bfloat16(static_cast<float>(value)) {}

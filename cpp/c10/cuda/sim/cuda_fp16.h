@@ -11,7 +11,7 @@
 struct alignas(2) __half {
   unsigned short bits;
 
-  __half() = default;
+  C10_TRIVIAL_UNLESS_WATCHED(__half, bits);
   __half(float value) : bits(reftorch::c10::detail::fp16_from_fp32(value)) {}
   __half(double value) : __half(static_cast<float>(value)) {}
   __half(int value) : __half(static_cast<float>(value)) {}

@@ -8,6 +8,17 @@
 // which thread of which block runs, when threads wait for each other, which memory is allocated, and what orders the
 // operations of streams. Limits: only kernels that are compiled with these options are seen in detail, which is done on
 // demand (reftorch/debug/kernels). If nobody watches, each hook of the simulator is one branch.
+//
+// Note [Stores of what a call returns]
+// Problem: gcc reports assignments, but no call that stores an object of a class, as `out[i] = f(x)` does if f returns
+// a Half, and no object in memory that is passed by value, as in `f(in[i])`. The watcher would miss a race there, and
+// would take the element for memory that nobody has written. Trick: the option -DCUDA_SIM_WATCHED gives the halves a
+// copy constructor and an assignment, and the vectors of vector_types.h an assignment. The call then returns into a
+// variable, and the function's own loads and stores are reported. The library's kernels use load and store for other
+// classes. Limits: such stores of a kernel's own structs are not seen, unless the kernel goes by way of a variable; and
+// vectors that are passed by value are not seen, because a constructor would end their lists in braces. Objects of a
+// class with a copy constructor are passed by address, so a watched library and another one cannot pass halves by value
+// to each other. The library exports no such function.
 #pragma once
 
 #define CUDA_SIM_INSIDE 1

@@ -4,19 +4,38 @@
 // them to load and store up to 16 bytes with one instruction.
 #pragma once
 
+// In kernels that are watched, a function assigns a vector, as one access of its bytes. See Note [Stores of what a call
+// returns].
+#if defined(CUDA_SIM_WATCHED)
+#define CUDA_SIM_WATCHED_ASSIGNMENT(name)                                    \
+  name& operator=(const name& other) {                                       \
+    struct alignas(alignof(name)) Bytes {                                    \
+      unsigned char all[sizeof(name)];                                       \
+    };                                                                       \
+    *reinterpret_cast<Bytes*>(this) = reinterpret_cast<const Bytes&>(other); \
+    return *this;                                                            \
+  }
+#else
+#define CUDA_SIM_WATCHED_ASSIGNMENT(name)
+#endif
+
 // A vector of three elements is aligned as one element, because its size must be a multiple of its alignment.
 #define CUDA_SIM_VECTORS_OF(T, name, align1, align2, align4) \
   struct alignas(align1) name##1 {                           \
     T x;                                                     \
+    CUDA_SIM_WATCHED_ASSIGNMENT(name##1)                     \
   };                                                         \
   struct alignas(align2) name##2 {                           \
     T x, y;                                                  \
+    CUDA_SIM_WATCHED_ASSIGNMENT(name##2)                     \
   };                                                         \
   struct alignas(align1) name##3 {                           \
     T x, y, z;                                               \
+    CUDA_SIM_WATCHED_ASSIGNMENT(name##3)                     \
   };                                                         \
   struct alignas(align4) name##4 {                           \
     T x, y, z, w;                                            \
+    CUDA_SIM_WATCHED_ASSIGNMENT(name##4)                     \
   };                                                         \
   inline name##1 make_##name##1(T x) {                       \
     return {x};                                              \
@@ -44,3 +63,4 @@ CUDA_SIM_VECTORS_OF(unsigned long long, ulonglong, 8, 16, 16)
 CUDA_SIM_VECTORS_OF(float, float, 4, 8, 16)
 CUDA_SIM_VECTORS_OF(double, double, 8, 16, 16)
 #undef CUDA_SIM_VECTORS_OF
+#undef CUDA_SIM_WATCHED_ASSIGNMENT

@@ -4,6 +4,8 @@
 #include <c10/cuda/sim/runtime.h>
 #include <c10/cuda/sim/watch/Watcher.h>
 
+#include <algorithm>
+
 namespace cudasim::watch {
 
 constexpr size_t kStack = 128 << 10; // as much as a fiber has
@@ -46,9 +48,12 @@ void Watcher::access(const void* p, size_t bytes, Kind kind, const void* place, 
   append(id, address - base, bytes);
   bool is_initialized = false; // whether all of the memory counts as written
   if (in_device) {
-    const Allocation* a = allocations_.find(address, bytes);
+    // CUDA joins an element of one or two bytes within its word, which may reach beyond the end of the array. No block
+    // of memory ends inside a word.
+    const bool is_word = (kind == Kind::Atomic || is_volatile) && bytes == kWord;
+    const Allocation* a = allocations_.find(address, is_word ? 1 : bytes);
     if (a == nullptr || !a->is_for(operation_)) { // see Note [Lifetimes count in operations]
-      a = allocations_.find_former(address, bytes, operation_);
+      a = allocations_.find_former(address, is_word ? 1 : bytes, operation_);
       if (a == nullptr) {
         say({"out of bounds", kernel_, describe(address), describe_thread(block_, thread_), "", "", id});
         return;
@@ -56,6 +61,7 @@ void Watcher::access(const void* p, size_t bytes, Kind kind, const void* place, 
       check_use_after_free(*a, operation_, id);
       is_initialized = a->is_reused; // the shadow is that of the next owner
     }
+    bytes = std::min(bytes, a->begin + a->bytes - address);
     is_initialized = is_initialized || a->is_trusted;
   }
   for (uintptr_t word = address / kWord * kWord; word < address + bytes; word += kWord) {
@@ -122,7 +128,8 @@ bool Watcher::is_ordered(const Seen& seen) {
 }
 
 // A volatile load counts as atomic: a loop around atomicCAS begins with one, and another thread's atomic operation may
-// come at any time between the two.
+// come at any time between the two. Two volatile stores are no race: a kernel says with them that threads write the
+// same value. But a volatile store does not make a value visible to a load at a certain time.
 void Watcher::check_word(Word& word, uint8_t mask, Kind kind, bool is_volatile, uint32_t site, uintptr_t address,
                          bool is_initialized) {
   const bool writes = kind != Kind::Load, reads = kind != Kind::Store;
@@ -135,7 +142,8 @@ void Watcher::check_word(Word& word, uint8_t mask, Kind kind, bool is_volatile, 
   const auto conflicts = [&](const Seen& seen) {
     return seen.operation != 0 && (seen.bytes & mask) != 0 && !(seen.atomic && is_atomic) && !is_ordered(seen);
   };
-  if (conflicts(word.write)) {
+  const bool is_volatile_store = kind == Kind::Store && is_volatile;
+  if (conflicts(word.write) && !(is_volatile_store && word.write.volatile_store)) {
     report_conflict(writes ? "two writes" : "a read and a write", word.write, site, address);
   }
   for (const Seen& read : word.reads) {
@@ -153,6 +161,7 @@ void Watcher::check_word(Word& word, uint8_t mask, Kind kind, bool is_volatile, 
   now.site = site;
   now.bytes = mask;
   now.atomic = is_atomic;
+  now.volatile_store = is_volatile_store;
   if (writes) {
     word.write = now;
     word.written |= mask;

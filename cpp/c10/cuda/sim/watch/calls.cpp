@@ -47,12 +47,14 @@ ACCESSES(__tsan_)
 ACCESSES(__tsan_unaligned_)
 ACCESS(__tsan_read1, 1, Load)
 ACCESS(__tsan_write1, 1, Store)
-#define VOLATILE(bytes)                                                               \
-  void __tsan_volatile_read##bytes(void* p) {                                         \
+#define VOLATILE_ACCESS(name, bytes, kind)                                            \
+  void name(void* p) {                                                                \
     const void* const place = RETURNS_TO;                                             \
-    tell_watcher([&](Watcher& it) { it.access(p, bytes, Kind::Load, place, true); }); \
-  }                                                                                   \
-  ACCESS(__tsan_volatile_write##bytes, bytes, Store)
+    tell_watcher([&](Watcher& it) { it.access(p, bytes, Kind::kind, place, true); }); \
+  }
+#define VOLATILE(bytes)                                     \
+  VOLATILE_ACCESS(__tsan_volatile_read##bytes, bytes, Load) \
+  VOLATILE_ACCESS(__tsan_volatile_write##bytes, bytes, Store)
 VOLATILE(1)
 VOLATILE(2)
 VOLATILE(4)

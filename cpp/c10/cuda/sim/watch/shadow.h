@@ -21,6 +21,7 @@ struct Seen {
   uint16_t thread = 0;
   uint8_t bytes = 0; // a bit for each byte of the word
   bool atomic = false;
+  bool volatile_store = false;
 };
 
 struct Word {
