@@ -223,8 +223,16 @@ Tensor embedding_backward(const Tensor& grad, const Tensor& indices, int64_t num
   return at::embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
 }
 
+// The distinct elements of a vector, which is not empty, in ascending order.
+Tensor distinct(const Tensor& self) {
+  const Tensor sorted = std::get<0>(at::sort(self));
+  const int64_t n = sorted.numel();
+  const Tensor differs = at::ne(at::narrow(sorted, 0, 1, n - 1), at::narrow(sorted, 0, 0, n - 1));
+  return at::masked_select(sorted, at::constant_pad_nd(differs, {1, 0}, Scalar(true)));
+}
+
 // Scales the rows that are looked up, in place, so that their norms are at most max_norm. A row whose norm is NaN
-// stays. A row that is looked up twice is computed twice from its old value, and both writes store the same numbers.
+// stays. A row that is looked up twice is computed once: on CUDA, two writes of one row would be a race.
 Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, double norm_type) {
   TORCH_CHECK(self.dim() == 2, "Expected 2-dimensional tensor, but got ", self.dim(),
               "-dimensional tensor for argument #1 'self' (while checking arguments for embedding_renorm_)");
@@ -232,8 +240,7 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, 
   if (indices.numel() == 0) {
     return self;
   }
-  const Tensor rows = at::to(at::reshape(indices, {-1}), kLong);
-  const std::vector<Tensor> places = {rows};
+  const std::vector<Tensor> places = {distinct(at::to(at::reshape(indices, {-1}), kLong))};
   const Tensor values = at::index(self, places);
   const Tensor norms = at::norm(values, Scalar(norm_type), {1}, /*keepdim=*/true);
   const Tensor largest = detail::wrapped_scalar_tensor(max_norm);
