@@ -33,20 +33,24 @@ void launch_elements(const Tensor& t, int64_t n, void (*kernel)(P...), A&&... ar
                     std::forward<A>(args)...);
 }
 
-// The rows of a matrix, which the threads of a grid take in turn, `group` threads a row: one for a short row, and
-// otherwise a whole block, whose threads combine what they found with group_all_reduce.
+// The rows of a matrix, which the threads of a grid take in turn. The threads of a group share a row (see ThreadLayout)
+// and combine what they found with group_reduce.
 struct RowGroups {
-  int64_t rows;
-  int group; // 1 or kThreads
+  int64_t rows, width;
+  ThreadLayout layout;
 
-  RowGroups(int64_t rows, int64_t width) : rows(rows), group(width <= kFewElements ? 1 : kThreads) {}
+  RowGroups(int64_t rows, int64_t width)
+      : rows(rows), width(width), layout(/*reduces_fastest_dim=*/true, rows, width) {}
 
-  // Calls f(row, first) for each row of the calling thread, whose elements are first, first + group, ...
+  // Calls f(row, first) for each row of the calling thread, whose elements are first, first + layout.group, ... All
+  // threads of a block take as many turns, so that they meet at the barriers. A thread that has no row in the last turn
+  // gets the last row, and none of its elements.
   template <typename F>
   __device__ void for_each(const F& f) const {
-    const int64_t step = int64_t(gridDim.x) * blockDim.x / group;
-    for (int64_t row = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / group; row < rows; row += step) {
-      f(row, threadIdx.x % group);
+    const int64_t step = int64_t(gridDim.x) * layout.outputs();
+    for (int64_t begin = int64_t(blockIdx.x) * layout.outputs(); begin < rows; begin += step) {
+      const int64_t row = begin + layout.output();
+      f(row < rows ? row : rows - 1, row < rows ? int64_t(layout.rank()) : width);
     }
   }
 };
@@ -58,8 +62,8 @@ void launch_rows(const Tensor& t, const RowGroups& groups, void (*kernel)(P...),
     return;
   }
   const c10::cuda::CUDAGuard guard(t.device().index());
-  c10::cuda::launch(kernel, cuda::grid_size(groups.rows * groups.group, kThreads), kThreads,
-                    groups.group > 1 ? kThreads * sizeof(shared_t) : 0, c10::cuda::getCurrentCUDAStream(),
+  c10::cuda::launch(kernel, cuda::grid_size(groups.rows * groups.layout.group, kThreads), kThreads,
+                    groups.layout.group > 1 ? kThreads * sizeof(shared_t) : 0, c10::cuda::getCurrentCUDAStream(),
                     std::forward<A>(args)...);
 }
 

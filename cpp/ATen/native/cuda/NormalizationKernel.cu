@@ -25,7 +25,7 @@ __device__ double channel_sum(const ChannelLayout& l, int64_t c, const F& f) {
   for (int64_t i = threadIdx.x; i < l.outer * l.inner; i += blockDim.x) {
     sum += f(place_of(l, c, i));
   }
-  return group_all_reduce(sum, kThreads, Sum<double>());
+  return group_reduce(sum, kThreads, Sum<double>());
 }
 
 // Two passes: the variance of large numbers would lose all digits in one.

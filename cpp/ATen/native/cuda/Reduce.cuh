@@ -21,6 +21,7 @@ namespace reftorch::at::native {
 constexpr int64_t kVeryFewElements = 8;   // below this many elements, one thread computes an output
 constexpr int64_t kFewElements = 256;     // up to this many elements, an output is not worth a block of threads
 constexpr int64_t kFewestOfThread = 4;    // a thread reduces at least so many elements, except in a group of 8
+constexpr int kFewThreads = 8;            // a thread combines the results of so many threads without a barrier between
 constexpr int64_t kElementsOfThread = 16; // a thread that shares an output with other groups reduces at least so many
 
 // The dimensions of a reduction, taken from the iterator: the kept dimensions (one output for each index) and the
@@ -98,37 +99,32 @@ struct ThreadLayout {
   int group = 1, apart = 1;
 };
 
-// Combines the values of the `group` threads of a block that share an output (see ThreadLayout). `group` is a power of
-// two. The first thread of the group gets the result.
+// Combines the values of the `group` threads of a block that share an output (see ThreadLayout), and gives all of them
+// the result. `group` is a power of two. Each step halves the number of threads that have a value, and needs a barrier;
+// the last few values are combined by each thread alone.
 template <typename T, typename Combine>
 __device__ T group_reduce(T value, int group, const Combine& combine, int apart = 1) {
-  CUDA_DYNAMIC_SHARED(T, partial);
-  partial[threadIdx.x] = value;
-  for (int half = group / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (static_cast<int>(threadIdx.x / apart % group) < half) {
-      partial[threadIdx.x] = combine(partial[threadIdx.x], partial[threadIdx.x + half * apart]);
-    }
-  }
-  const T result = partial[threadIdx.x];
-  __syncthreads(); // the next output writes to the same memory
-  return result;
-}
-
-// group_reduce, with the result for all threads of the group.
-template <typename T, typename Combine>
-__device__ T group_all_reduce(T value, int group, const Combine& combine) {
   if (group == 1) {
     return value;
   }
-  value = group_reduce(value, group, combine);
-  CUDA_DYNAMIC_SHARED(T, shared);
-  if (threadIdx.x % group == 0) {
-    shared[threadIdx.x] = value;
+  CUDA_DYNAMIC_SHARED(T, partial);
+  const int rank = threadIdx.x / apart % group;
+  T* const first = partial + threadIdx.x - rank * apart;
+  T* const mine = partial + threadIdx.x;
+  *mine = value;
+  int left = group;
+  for (; left > kFewThreads; left /= 2) {
+    __syncthreads();
+    if (rank < left / 2) {
+      store(mine, combine(c10::load(mine), c10::load(mine + left / 2 * apart)));
+    }
   }
   __syncthreads();
-  value = shared[threadIdx.x / group * group];
-  __syncthreads(); // the next reduction writes to the same memory
+  value = c10::load(first);
+  for (int i = 1; i < left; i++) {
+    value = combine(value, c10::load(first + i * apart));
+  }
+  __syncthreads(); // the next output writes to the same memory
   return value;
 }
 
@@ -156,9 +152,7 @@ __device__ void reduce_items(const ThreadLayout& layout, int64_t items, const Op
   for (int64_t first = int64_t(blockIdx.x) * layout.outputs(); first < items; first += step) {
     const int64_t item = first + layout.output();
     auto acc = item < items ? take(item) : ops.identity();
-    if (layout.group > 1) {
-      acc = group_reduce(acc, layout.group, CombineWith<Ops>{ops}, layout.apart);
-    }
+    acc = group_reduce(acc, layout.group, CombineWith<Ops>{ops}, layout.apart);
     if (item < items && layout.rank() == 0) {
       give(item, acc);
     }
@@ -222,7 +216,7 @@ void launch_reduction(const ThreadLayout& layout, int64_t items, void (*kernel)(
 template <typename out_t, typename in_t, typename Ops>
 void gpu_reduce_kernel(TensorIterator& iter, const Ops& ops) {
   using acc_t = typename Ops::acc_t;
-  static_assert(std::is_trivially_copyable_v<acc_t>, "the kernels write results of parts to raw memory");
+  static_assert(std::is_trivially_destructible_v<acc_t>, "the kernels write results of parts to raw memory");
   const ReduceConfig config(iter);
   const int64_t outputs = config.num_outputs;
   const ThreadLayout layout(config.reduces_fastest_dim(), outputs, Ops::in_order ? 1 : config.num_reduced);

@@ -28,12 +28,16 @@ struct ValueAndPlace {
   int64_t place;
 };
 
-// Returns the better of two values. NaN is better than any number. Of equal values, the one with the smaller position
+// Finds the better one of two values. NaN is better than any number. Of equal values, the one with the smaller position
 // is better.
 template <typename T>
-struct BetterOf {
+struct BetterOps {
+  using acc_t = ValueAndPlace<T>;
   bool largest;
-  C10_HOST_DEVICE ValueAndPlace<T> operator()(ValueAndPlace<T> a, ValueAndPlace<T> b) const {
+  C10_HOST_DEVICE acc_t identity() const {
+    return {T(0), -1};
+  }
+  C10_HOST_DEVICE acc_t combine(const acc_t& a, const acc_t& b) const {
     if (a.place < 0 || b.place < 0) {
       return a.place < 0 ? b : a;
     }
@@ -47,29 +51,25 @@ struct BetterOf {
   }
 };
 
-// values and indices have the shape (outer, inner), and self has the shape (outer, n, inner). `group` threads work on
-// one output.
+// values and indices have the shape (outer, inner), and self has the shape (outer, n, inner).
 template <typename scalar_t>
 __global__ void extremum_kernel(scalar_t* values, int64_t* indices, const scalar_t* self, DimShape shape, bool largest,
-                                int group) {
+                                ThreadLayout layout) {
   using opmath_t = compared_type<scalar_t>;
-  const BetterOf<opmath_t> better{largest};
-  const int64_t step = int64_t(gridDim.x) * blockDim.x / group;
-  int64_t output = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / group;
-  for (; output < shape.outer * shape.inner; output += step) {
+  const BetterOps<opmath_t> ops{largest};
+  const auto take = [&](int64_t output) {
     const scalar_t* first = self + output / shape.inner * shape.n * shape.inner + output % shape.inner;
-    ValueAndPlace<opmath_t> best{opmath_t(0), -1};
-    for (int64_t i = threadIdx.x % group; i < shape.n; i += group) {
-      best = better(best, {opmath_t(c10::load(first + i * shape.inner)), i});
+    auto best = ops.identity();
+    for (int64_t i = layout.rank(); i < shape.n; i += layout.group) {
+      best = ops.combine(best, {opmath_t(c10::load(first + i * shape.inner)), i});
     }
-    if (group > 1) {
-      best = group_reduce(best, group, better);
-    }
-    if (threadIdx.x % group == 0) {
-      values[output] = scalar_t(best.value);
-      indices[output] = best.place;
-    }
-  }
+    return best;
+  };
+  const auto give = [&](int64_t output, const ValueAndPlace<opmath_t>& best) {
+    values[output] = scalar_t(best.value);
+    indices[output] = best.place;
+  };
+  reduce_items(layout, shape.outer * shape.inner, ops, take, give);
 }
 
 void extremum(const Tensor& values, const Tensor& indices, const Tensor& self, DimShape shape, bool largest) {
@@ -79,12 +79,11 @@ void extremum(const Tensor& values, const Tensor& indices, const Tensor& self, D
   }
   dispatch<AllTypesAndBool>(self.scalar_type(), largest ? "max_cuda" : "min_cuda", [&](auto type) {
     using scalar_t = typename decltype(type)::type;
-    const int group = shape.n <= kFewElements ? 1 : kThreads;
-    const size_t shared_bytes = group > 1 ? kThreads * sizeof(ValueAndPlace<compared_type<scalar_t>>) : 0;
+    const ThreadLayout layout(/*reduces_fastest_dim=*/shape.inner == 1, outputs, shape.n);
     const c10::cuda::CUDAGuard guard(self.device().index());
-    c10::cuda::launch(extremum_kernel<scalar_t>, cuda::grid_size(outputs * group, kThreads), kThreads, shared_bytes,
-                      c10::cuda::getCurrentCUDAStream(), values.data_ptr<scalar_t>(), indices.data_ptr<int64_t>(),
-                      self.data_ptr<scalar_t>(), shape, largest, group);
+    launch_reduction<ValueAndPlace<compared_type<scalar_t>>>(layout, outputs, extremum_kernel<scalar_t>,
+                                                             values.data_ptr<scalar_t>(), indices.data_ptr<int64_t>(),
+                                                             self.data_ptr<scalar_t>(), shape, largest, layout);
   });
 }
 

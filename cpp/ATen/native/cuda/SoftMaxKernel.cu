@@ -1,8 +1,8 @@
 // Mirrors: aten/src/ATen/native/cuda/SoftMax.cu
 //
-// softmax and log_softmax along one dimension, forward and backward. A short slice is computed by one thread. A long
-// slice is computed by one block, whose threads share the largest element and the sum. Left out: slices that stay in
-// registers or in shared memory between the passes, results of another dtype than the input.
+// softmax and log_softmax along one dimension, forward and backward. A group of threads computes a slice, and shares
+// the largest element and the sum. Left out: slices that stay in registers or in shared memory between the passes,
+// results of another dtype than the input.
 #include <ATen/native/SoftMax.h>
 
 #include <ATen/native/cuda/Reduce.cuh>
@@ -19,26 +19,34 @@ struct Largest { // NaN is the largest of all
   }
 };
 
-// The slices of a tensor (outer, n, inner), which the threads of a grid take in turn, `group` threads a slice. A block
-// has as many threads as a group, or the groups have one thread, so that the threads of a group stay together.
+// The slices of a tensor (outer, n, inner), which the threads of a grid take in turn, a group of threads a slice. If
+// the elements of a slice are not neighbours in memory, those of neighbouring slices are (see ThreadLayout).
 struct Slices {
   DimShape shape;
-  int group; // 1 or kThreads
+  ThreadLayout layout;
 
-  explicit Slices(DimShape shape) : shape(shape), group(shape.n <= kFewElements ? 1 : kThreads) {}
-  int64_t count() const {
+  explicit Slices(DimShape shape) : shape(shape), layout(shape.inner == 1, shape.outer * shape.inner, shape.n) {}
+  C10_HOST_DEVICE int64_t count() const {
     return shape.outer * shape.inner;
   }
 
   // Calls f(first, i0) for each slice of the calling thread: where the slice begins, and the first element of the
-  // thread. The elements of a slice are `shape.inner` apart, those of a thread `group` elements.
+  // thread. The elements of a slice are `shape.inner` apart, those of a thread `layout.group` elements. All threads of
+  // a block take as many turns, so that they meet at the barriers. A thread without a slice has no elements.
   template <typename F>
   __device__ void for_each(const F& f) const {
-    const int64_t step = int64_t(gridDim.x) * blockDim.x / group;
-    int64_t slice = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / group;
-    for (; slice < shape.outer * shape.inner; slice += step) {
-      f(slice / shape.inner * shape.n * shape.inner + slice % shape.inner, threadIdx.x % group);
+    const int64_t step = int64_t(gridDim.x) * layout.outputs();
+    for (int64_t begin = int64_t(blockIdx.x) * layout.outputs(); begin < count(); begin += step) {
+      const int64_t slice = begin + layout.output();
+      f(slice / shape.inner * shape.n * shape.inner + slice % shape.inner,
+        slice < count() ? int64_t(layout.rank()) : shape.n);
     }
+  }
+
+  // Combines the values of the threads of a slice.
+  template <typename T, typename Combine>
+  __device__ T combine(T value, const Combine& combine) const {
+    return group_reduce(value, layout.group, combine, layout.apart);
   }
 };
 
@@ -48,18 +56,18 @@ template <bool log, typename scalar_t>
 __global__ void softmax_slices_kernel(scalar_t* output, const scalar_t* input, Slices slices) {
   using opmath_t = opmath_type<scalar_t>;
   const int64_t n = slices.shape.n, inner = slices.shape.inner;
-  const int group = slices.group;
+  const int group = slices.layout.group;
   slices.for_each([&](int64_t first, int64_t i0) {
     const auto x = [&](int64_t i) -> opmath_t { return input[first + i * inner]; };
     opmath_t largest = lower_bound<opmath_t>(), sum = 0;
     for (int64_t i = i0; i < n; i += group) {
       largest = Largest<opmath_t>()(largest, x(i));
     }
-    largest = group_all_reduce(largest, group, Largest<opmath_t>());
+    largest = slices.combine(largest, Largest<opmath_t>());
     for (int64_t i = i0; i < n; i += group) {
       sum += std::exp(x(i) - largest);
     }
-    sum = group_all_reduce(sum, group, Sum<opmath_t>());
+    sum = slices.combine(sum, Sum<opmath_t>());
     const opmath_t log_sum = std::log(sum);
     for (int64_t i = i0; i < n; i += group) {
       const opmath_t shifted = x(i) - largest;
@@ -74,14 +82,14 @@ __global__ void softmax_slices_backward_kernel(scalar_t* grad_input, const scala
                                                Slices slices) {
   using opmath_t = opmath_type<scalar_t>;
   const int64_t n = slices.shape.n, inner = slices.shape.inner;
-  const int group = slices.group;
+  const int group = slices.layout.group;
   slices.for_each([&](int64_t first, int64_t i0) {
     opmath_t sum = 0;
     for (int64_t i = i0; i < n; i += group) {
       const opmath_t g = grad[first + i * inner], y = output[first + i * inner];
       sum += log ? g : g * y;
     }
-    sum = group_all_reduce(sum, group, Sum<opmath_t>());
+    sum = slices.combine(sum, Sum<opmath_t>());
     for (int64_t i = i0; i < n; i += group) {
       const opmath_t g = grad[first + i * inner], y = output[first + i * inner];
       grad_input[first + i * inner] = static_cast<scalar_t>(log ? g - std::exp(y) * sum : (g - sum) * y);
@@ -92,9 +100,9 @@ __global__ void softmax_slices_backward_kernel(scalar_t* grad_input, const scala
 template <typename scalar_t, typename Kernel, typename... Pointers>
 void launch_over_slices(Kernel kernel, const Tensor& output, DimShape shape, Pointers... pointers) {
   const Slices slices(shape);
-  const size_t shared_bytes = slices.group > 1 ? kThreads * sizeof(opmath_type<scalar_t>) : 0;
+  const size_t shared_bytes = slices.layout.group > 1 ? kThreads * sizeof(opmath_type<scalar_t>) : 0;
   const c10::cuda::CUDAGuard guard(output.device().index());
-  c10::cuda::launch(kernel, cuda::grid_size(slices.count() * slices.group, kThreads), kThreads, shared_bytes,
+  c10::cuda::launch(kernel, cuda::grid_size(slices.count() * slices.layout.group, kThreads), kThreads, shared_bytes,
                     c10::cuda::getCurrentCUDAStream(), output.data_ptr<scalar_t>(), pointers..., slices);
 }
 

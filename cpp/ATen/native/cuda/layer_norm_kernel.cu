@@ -1,7 +1,7 @@
 // Mirrors: aten/src/ATen/native/cuda/layer_norm_kernel.cu
 //
-// layer_norm and its backward on rows x: (M, N), y = (x - mean) rstd gamma + beta. A short row has one thread, a long
-// row a block. Left out: loads of four elements at a time, several blocks for a column of the parameters' gradients.
+// layer_norm and its backward on rows x: (M, N), y = (x - mean) rstd gamma + beta. A group of threads shares a row.
+// Left out: loads of four elements at a time, several blocks for a column of the parameters' gradients.
 #include <ATen/native/layer_norm.h>
 
 #include <ATen/native/cuda/KernelUtils.cuh>
@@ -16,19 +16,19 @@ template <typename scalar_t, typename opmath_t>
 __global__ void layer_norm_forward_kernel(scalar_t* y, opmath_t* mean, opmath_t* rstd, const scalar_t* x,
                                           const opmath_t* gamma, const opmath_t* beta, int64_t N, double eps,
                                           RowGroups groups) {
-  const int group = groups.group;
+  const int group = groups.layout.group;
   groups.for_each([&](int64_t row, int64_t first) {
     const scalar_t* x_row = x + row * N;
     opmath_t sum = 0, squares = 0;
     for (int64_t j = first; j < N; j += group) {
       sum += opmath_t(x_row[j]);
     }
-    const opmath_t center = group_all_reduce(sum, group, Sum<opmath_t>()) / opmath_t(N);
+    const opmath_t center = group_reduce(sum, group, Sum<opmath_t>()) / opmath_t(N);
     for (int64_t j = first; j < N; j += group) {
       const opmath_t distance = opmath_t(x_row[j]) - center;
       squares += distance * distance;
     }
-    squares = group_all_reduce(squares, group, Sum<opmath_t>());
+    squares = group_reduce(squares, group, Sum<opmath_t>());
     const opmath_t scale = opmath_t(1) / std::sqrt(squares / opmath_t(N) + opmath_t(eps));
     for (int64_t j = first; j < N; j += group) {
       const opmath_t normal = (opmath_t(x_row[j]) - center) * scale;
@@ -46,7 +46,7 @@ __global__ void layer_norm_forward_kernel(scalar_t* y, opmath_t* mean, opmath_t*
 template <typename scalar_t, typename opmath_t>
 __global__ void layer_norm_grad_input_kernel(scalar_t* dx, const scalar_t* dy, const scalar_t* x, const opmath_t* mean,
                                              const opmath_t* rstd, const opmath_t* gamma, int64_t N, RowGroups groups) {
-  const int group = groups.group;
+  const int group = groups.layout.group;
   groups.for_each([&](int64_t row, int64_t first) {
     const opmath_t center = mean[row], scale = rstd[row];
     const auto a = [&](int64_t j) { return opmath_t(dy[row * N + j]) * (gamma != nullptr ? gamma[j] : opmath_t(1)); };
@@ -56,8 +56,8 @@ __global__ void layer_norm_grad_input_kernel(scalar_t* dx, const scalar_t* dy, c
       sum += a(j);
       products += a(j) * normal(j);
     }
-    sum = group_all_reduce(sum, group, Sum<opmath_t>());
-    products = group_all_reduce(products, group, Sum<opmath_t>());
+    sum = group_reduce(sum, group, Sum<opmath_t>());
+    products = group_reduce(products, group, Sum<opmath_t>());
     for (int64_t j = first; j < N; j += group) {
       dx[row * N + j] =
           static_cast<scalar_t>(scale * (a(j) - sum / opmath_t(N) - normal(j) * (products / opmath_t(N))));
