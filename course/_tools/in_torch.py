@@ -56,15 +56,18 @@ MARK = "the stops:"  # begins the line with the answer; what the program writes 
 def write_for_torch(program: str, name: str) -> str:
     """Write a program into the learner's folder, and say how to run the program in PyTorch under pdb.
 
-    Where torch is not here, the text says how to get torch.
+    A file that the learner has changed stays as it is. Where torch is not here, the text says how to get torch.
     """
     found = find_torch()
     if found is None:
         return str(no_torch())
     file = workspace() / name
     file.parent.mkdir(parents=True, exist_ok=True)
+    command = f"In a terminal, in {file.parent}:\n\n    {found.python} -m pdb {name}"
+    if file.exists() and file.read_text() != program:
+        return f"{command}\n\n{name} has changes of yours and was kept. To get the exercise's program again, delete the file."
     file.write_text(program)
-    return f"In a terminal, in {file.parent}:\n\n    {found.python} -m pdb {name}"
+    return command
 
 
 def stops_in_torch(program: str, path: str, name: str, line: str, expressions: Sequence[str]) -> list[dict[str, str]]:

@@ -63,11 +63,11 @@ def one_torch(tmp_path_factory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", params=CHAPTERS, ids=lambda chapter: chapter.folder.name)
-def solved(request, one_torch) -> Iterator[tuple[Chapter, Kernel, dict[str, str]]]:
+def solved(request, one_torch, tmp_path_factory) -> Iterator[tuple[Chapter, Kernel, dict[str, str]]]:
     """A kernel in which a chapter's solved notebook has run, and what its checks reported."""
     chapter = request.param
     states = {}
-    with kernel(chapter.folder) as running:
+    with kernel(chapter.folder, REFTORCH_COURSE_WORK=str(tmp_path_factory.mktemp("work"))) as running:
         for cell in learners_notebook(chapter, solved=True)["cells"]:
             if cell["cell_type"] == "code":
                 result = reported(running.run(cell["source"]))

@@ -50,7 +50,12 @@ def test_the_command_runs_the_file_that_was_written(real_torch, tmp_path, monkey
     monkeypatch.setenv("REFTORCH_COURSE_WORK", str(tmp_path / "work"))
     told = write_for_torch(PROGRAM, "in_torch.py")
     assert told.endswith("-m pdb in_torch.py")
-    assert (tmp_path / "work" / "in_torch.py").read_text() == PROGRAM
+    file = tmp_path / "work" / "in_torch.py"
+    assert file.read_text() == PROGRAM
+    assert write_for_torch(PROGRAM, "in_torch.py") == told
+    file.write_text("breakpoint()\n" + PROGRAM)
+    assert "in_torch.py has changes of yours and was kept" in write_for_torch(PROGRAM, "in_torch.py")
+    assert file.read_text().startswith("breakpoint()")
 
 
 def test_without_torch_the_exercise_is_not_done_and_says_what_to_do(without_torch, capsys):
