@@ -65,7 +65,7 @@ def write_for_torch(program: str, name: str) -> str:
     file.parent.mkdir(parents=True, exist_ok=True)
     command = f"In a terminal, in {file.parent}:\n\n    {found.python} -m pdb {name}"
     if file.exists() and file.read_text() != program:
-        return f"{command}\n\n{name} has changes of yours and was kept. To get the exercise's program again, delete the file."
+        return f"{command}\n\n{name} has changes of yours and was kept. Delete the file to get the program again."
     file.write_text(program)
     return command
 
