@@ -8,6 +8,7 @@ import math
 import pytest
 
 import reftorch as torch
+from reftorch.profiler import profile
 from tests.op_db.suite import OpTests
 
 aten = torch.ops.aten
@@ -43,6 +44,16 @@ def test_a_row_with_nan_is_not_scaled() -> None:
     assert table[1].norm() == pytest.approx(1)
     with pytest.raises(IndexError):
         torch.embedding_renorm_(table, torch.tensor([2]), 1.0, 2.0)
+
+
+def test_a_row_that_is_looked_up_twice_is_written_once() -> None:
+    """Two writes of one row would be a race on CUDA."""
+    table = torch.full((4, 3), 2.0)
+    with profile(record_shapes=True) as seen:
+        torch.embedding_renorm_(table, torch.tensor([[2, 0, 2], [0, 2, 2]]), 1.0, 2.0)
+    (write,) = [event for event in seen.events() if event.name == "aten::index_put_"]
+    assert write.input_shapes == [[4, 3], [2], [2, 3]]
+    torch.testing.assert_close(table.norm(dim=1), torch.tensor([1.0, 12**0.5, 1.0, 12**0.5]))
 
 
 def test_gradients_of_no_rows_have_any_shape() -> None:
