@@ -382,7 +382,7 @@ void ProcessGroupGloo::monitoredBarrier(const BarrierOptions& opts, bool wait_al
   }
   if (!missing.empty()) {
     const std::vector<int> named(missing.begin(), wait_all_ranks ? missing.end() : missing.begin() + 1);
-    failure = c10::str(named.size() > 1 ? "Ranks " : "Rank ", joined(named), " failed to pass monitoredBarrier in ",
+    failure = c10::str(wait_all_ranks ? "Ranks " : "Rank ", joined(named), " failed to pass monitoredBarrier in ",
                        timeout.count(), " ms");
   }
   token = failure.empty() ? 1 : 0;

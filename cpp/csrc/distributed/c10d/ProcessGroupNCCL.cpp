@@ -75,7 +75,8 @@ void WorkNCCL::wait(Milliseconds timeout) {
   std::chrono::microseconds pause{10};
   for (; !operation_->end.query(); pause = std::min(2 * pause, std::chrono::microseconds(1000))) {
     failure_->raise();
-    C10D_CHECK_WITH(DistBackendError, Clock::now() < deadline, "Work.wait: ", operation_->text, " has not ended after ",
+    C10D_CHECK_WITH(DistBackendError, Clock::now() < deadline,
+                    "Work.wait: caught collective operation timeout: ", operation_->text, " has not ended after ",
                     timeout.count(), " ms");
     std::this_thread::sleep_for(pause);
     if (Clock::now() > asked + kSlice) {
