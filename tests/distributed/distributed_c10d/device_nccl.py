@@ -223,25 +223,6 @@ def test_a_rank_that_does_not_come_and_one_that_has_gone() -> None:
             return str(error)
         return "no error"
 
-    zero, one = play(program, size=2)
-    assert one == "gone" and "all_reduce(SUM) of Float[3]" in zero and "rank 1" in zero and "has ended" in zero
-
-    def never(rank: int) -> str:
-        dist.barrier()
-        if rank == 1:
-            time.sleep(2)
-            return "away"
-        try:
-            work: Any = dist.all_reduce(torch.ones(3, device="cuda"), async_op=True)
-            with pytest.raises(
-                dist.DistBackendError, match=r"caught collective operation timeout: .* not ended after 9 ms"
-            ):
-                work.wait(timedelta(milliseconds=9))
-            work.wait(timedelta(seconds=30))
-        except dist.DistBackendError as error:
-            return str(error)
-        return "no error"
-
     zero, one = play(never, size=2, timeout=1)
     assert one == "away" and "Watchdog caught collective operation timeout: it ran for 1000 milliseconds" in zero
     assert time.monotonic() - begin < 30
