@@ -6,6 +6,7 @@ Leaves out: other answers; `tests/course/test_gates.py` runs each wrong answer o
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from course._tools.layout import Chapter
 from tests.course.browser import notebooks
 from tests.course.browser.lessons import SCREEN
 from tests.course.browser.server import Lab
+
+PROGRESS = re.compile(r"^\d+ of \d+$")  # of the link to the exercises of a chapter
 
 
 def solve(browser: Browser, lab: Lab, number: str, shots: Path) -> list[str]:
@@ -89,7 +92,7 @@ def _start(browser: Browser, lab: Lab, chapter: Chapter, shots: Path) -> list[st
 def _open_from_start_page(page: Page, lab: Lab, chapter: Chapter) -> None:
     page.goto(lab.url())
     notebooks.wait_until_open(page)
-    page.locator(f"{notebooks.PANEL} tr", has_text=chapter.title).locator("a", has_text=" of ").click()
+    page.locator(f"{notebooks.PANEL} tr", has_text=chapter.title).locator("a", has_text=PROGRESS).click()
     page.wait_for_selector(f'{notebooks.PANEL} h1:has-text("Exercises")', timeout=notebooks.PATIENCE * 1000)
     notebooks.wait_until_open(page)
 
