@@ -60,6 +60,14 @@ def is_empty(sample: Sample) -> bool:
     return 0 in sample.args[0].values.shape
 
 
+def are_one_point(sample: Sample) -> bool:
+    """Whether the difference of two points is 0 in each coordinate; it may have none."""
+    return not np.any(np.subtract(sample.args[0].values, sample.args[1].values))
+
+
+NORM_OF_NOTHING = Apart("torch's second gradient of a norm of no elements is NaN", when=is_empty, says="nan location")
+
+
 def has_near_points(sample: Sample) -> bool:
     """Whether a point of the first set is a point of the second, or near one for its distance from the origin."""
     one, other = (np.asarray(leaf.values, np.float64) for leaf in sample.args[:2])
@@ -127,7 +135,10 @@ ROWS = [
         "",
         two_points,
         dtypes=FLOATS,
-        apart=(Apart("torch passes on a gradient that is not there", says="Expected a proper Tensor but got None"),),
+        apart=(
+            Apart("torch passes on a gradient that is not there", says="Expected a proper Tensor but got None"),
+            Apart("torch's second gradient of a distance of 0 is NaN", when=are_one_point, says="nan location"),
+        ),
     ),
     reduction(
         "pdist",
@@ -154,7 +165,7 @@ ROWS = [
         torch_gradient=False,
         apart=(NO_NAN, Apart("torch divides by the number of coordinates", when=is_empty, crashes=True)),
     ),
-    reduction("pairwise_distance", "", point_pairs, dtypes=FLOATS),
+    reduction("pairwise_distance", "", point_pairs, dtypes=FLOATS, apart=(NORM_OF_NOTHING,)),
     reduction("cosine_similarity", "", angles, dtypes=FLOATS),
     reduction("renorm", "", shortened, dtypes=FLOATS, apart=(STRIDE_OF_ONE,)),
 ]

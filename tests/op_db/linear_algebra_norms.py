@@ -5,6 +5,7 @@ Leaves out: complex inputs.
 """
 
 from tests.op_db.core import Apart, Sample
+from tests.op_db.distance import NORM_OF_NOTHING
 from tests.op_db.samples.decompositions import NOT_UNIQUE, SINGULAR, SQUARE, call_with, calls, linalg, row
 from tests.op_db.samples.linalg import of
 
@@ -46,6 +47,7 @@ ROWS = [
                 for dim in (1, (0, 1))
             ),
         ),
+        apart=(NORM_OF_NOTHING,),
     ),
     row(
         "linalg_matrix_norm",

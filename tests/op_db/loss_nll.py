@@ -64,6 +64,9 @@ ROWS = [
         torch_gradient=False,
         gradcheck=False,
         call=nll_backward,
-        apart=(Apart("torch writes where no class is", when=targets_out_of_range, crashes=True),),
+        apart=(
+            Apart("torch writes where no class is", when=targets_out_of_range, crashes=True),
+            Apart("torch looks at the other inputs before the targets' dtype", says="expected target dtype to be Long"),
+        ),
     ),
 ]
