@@ -21,11 +21,7 @@ from tests.vscode.window import Window
 
 EXERCISE = "00.3"
 OUTPUTS = ".output_container"
-# What the editor with the keys shows; null if no editor has them.
-EDITED = """() => {
-    const editor = document.activeElement.closest('.monaco-editor');
-    return editor && editor.querySelector('.view-lines').textContent;
-}"""
+IN_AN_EDITOR = "() => document.activeElement.closest('.monaco-editor') !== null"
 
 
 def shown_text(window: Window) -> str:
@@ -63,10 +59,10 @@ def run(window: Window, cell: int) -> None:
 def answer(window: Window, cell: int, source: str) -> None:
     select(window, cell)
     window.press("Enter")
-    before = window.until(lambda: window.page.evaluate(EDITED), "the cell's editor has the keys")
+    window.until(lambda: window.page.evaluate(IN_AN_EDITOR), "the cell's editor has the keys")
     window.press("Control+A")
     window.paste(source)
-    window.until(lambda: window.page.evaluate(EDITED) not in (None, before), "the answer is in the cell's editor")
+    window.page.wait_for_timeout(1000)  # the editor asks for the text of the clipboard and does not wait for it
     run(window, cell)
 
 
