@@ -56,26 +56,48 @@ class Processes:
             TimeoutError: it did not end in time, and was ended.
             KeyboardInterrupt: the cell was interrupted.
         """
-        with self._lock:
-            if self._over:
-                raise KeyboardInterrupt
-            # A session of its own: Ctrl-C reaches us, and we end the command with all that it started.
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                errors="replace", start_new_session=True, **options,
-            )  # fmt: skip
-            self._running.add(process)
+        started: list[subprocess.Popen[str]] = []
+        failed: list[BaseException] = []
+        is_settled = threading.Event()
+
+        def start() -> None:
+            try:
+                with self._lock:
+                    if self._over:
+                        raise KeyboardInterrupt
+                    # A session of its own: Ctrl-C reaches us, and we end the command with all that it started.
+                    process = subprocess.Popen(
+                        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                        errors="replace", start_new_session=True, **options,
+                    )  # fmt: skip
+                    started.append(process)
+                    self._running.add(process)
+            except BaseException as error:
+                failed.append(error)
+            finally:
+                is_settled.set()
+
+        # An interrupt comes to the main thread alone. In another thread nothing can come between the start of the
+        # process and the return of Popen, and so the process is always known to us.
+        starter = threading.Thread(target=start)
         try:
-            out, errors = process.communicate(timeout=timeout)
+            starter.start()
+            is_settled.wait()
+            if failed:
+                raise failed[0]
+            out, errors = started[0].communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
-            self._end(process)
-            process.communicate()  # closes the pipes
+            self._end(started[0])
+            started[0].communicate()  # closes the pipes
             raise TimeoutError(f"the program did not end in {timeout:g} s, and was ended") from None
         finally:
-            self._end(process)
+            if starter.ident is not None:
+                is_settled.wait()
+            for process in started:
+                self._end(process)
             with self._lock:
-                self._running.discard(process)
-        return process.returncode, out, errors
+                self._running.difference_update(started)
+        return started[0].returncode, out, errors
 
     def end_all(self) -> None:
         """End what is running, and start nothing more."""
