@@ -240,7 +240,9 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, 
   if (indices.numel() == 0) {
     return self;
   }
-  const std::vector<Tensor> places = {distinct(at::to(at::reshape(indices, {-1}), kLong))};
+  const Tensor rows = at::to(at::reshape(indices, {-1}), kLong);
+  const std::vector<Tensor> places = {
+      rows.device().is_meta() ? rows : distinct(rows)}; // a meta tensor has no elements to compare
   const Tensor values = at::index(self, places);
   const Tensor norms = at::norm(values, Scalar(norm_type), {1}, /*keepdim=*/true);
   const Tensor largest = detail::wrapped_scalar_tensor(max_norm);

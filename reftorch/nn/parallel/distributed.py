@@ -62,7 +62,6 @@ from reftorch.distributed._reducer import (
     _share_memory,
     _verify_params_across_processes,
 )
-from reftorch.distributed.algorithms._optimizer_overlap import _as_overlapped_optim
 from reftorch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from reftorch.distributed.algorithms.ddp_comm_hooks.mixed_precision_hooks import (
     _AllreduceUpcastHookState,
@@ -70,7 +69,6 @@ from reftorch.distributed.algorithms.ddp_comm_hooks.mixed_precision_hooks import
 )
 from reftorch.distributed.algorithms.ddp_comm_hooks.optimizer_overlap_hooks import _apply_optim_in_backward_hook
 from reftorch.distributed.algorithms.join import Join, Joinable, JoinHook
-from reftorch.distributed.optim.apply_optimizer_in_backward import _remove_optimizer_hooks
 from reftorch.distributed.utils import _cast_forward_inputs, _sync_module_states
 from reftorch.futures import Future
 from reftorch.nn.modules.batchnorm import SyncBatchNorm
@@ -636,6 +634,9 @@ class DistributedDataParallel(Module, Joinable):
         trained = [p for p in self._module_parameters if hasattr(p, "_in_backward_optimizers")]
         if not trained:
             return
+        # Imported here, because `import reftorch` does not load the optimizers.
+        from reftorch.distributed.optim.apply_optimizer_in_backward import _remove_optimizer_hooks
+
         for p in trained:
             _remove_optimizer_hooks(p)  # they would run before the average
         self.register_comm_hook(weakref.ref(self), _apply_optim_in_backward_hook(self.gradient_as_bucket_view))
@@ -660,6 +661,8 @@ class DistributedDataParallel(Module, Joinable):
 
         Mirrors torch/nn/parallel/distributed.py, ``DistributedDataParallel._register_fused_optim``.
         """
+        from reftorch.distributed.algorithms._optimizer_overlap import _as_overlapped_optim
+
         _as_overlapped_optim(optim, optim_params, *args, **kwargs).register_ddp(self)
 
     def __getstate__(self) -> dict[str, Any]:
