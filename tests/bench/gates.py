@@ -95,6 +95,13 @@ DECODE = Gate("decode-like dataset, two workers", 1 / 1.8, 1 / 1.95, ("loader_de
 PEAK = Gate("peak memory of a CNN step", 1.0, 0.8, ("peak_cnn",))
 DIGITS = "digits CNN, 98.5 % in 20 s"
 IMPORT = Gate("import", 0.12, 0.03, ("import",))
+RANKS = (
+    Gate("two ranks, all_reduce of 1 KB", 0.6, 0.4, ("all_reduce_1kb",)),
+    Gate("two ranks, all_reduce of 1 MB", 0.8, 0.6, ("all_reduce_1mb",)),
+    Gate("two ranks, all_reduce of 100 MB", 0.9, 0.7, ("all_reduce_100mb",)),
+    Gate("two ranks, training step", 0.9, 0.7, ("ddp_mlp",)),
+)
+LAUNCH = Gate("two ranks, launching an empty program", 0.3, 0.25, ("launch",))
 
 # The geometric mean of the ratios of a whole suite, and what one case may be at most where no reason is written below.
 MEANS = {"ops": 0.25, "kernels": 0.45}
@@ -148,6 +155,30 @@ def peak_memories(libraries: list[str]) -> dict[str, Result]:
             command = [sys.executable, str(Path(__file__).with_name("peak_memory.py")), library]
             done = subprocess.run(command, check=True, capture_output=True, text=True, env=user_environment())
             result.samples.append(float(done.stdout))
+    return results
+
+
+def times_of_ranks(libraries: list[str]) -> dict[str, dict[str, Result]]:
+    """The seconds of each case of ranks.py, for each library; the libraries take turns."""
+    results: dict[str, dict[str, Result]] = {}
+    for _ in range(3):
+        for library in libraries:
+            command = [sys.executable, str(Path(__file__).with_name("ranks.py")), library]
+            done = subprocess.run(command, check=True, capture_output=True, text=True, env=user_environment())
+            for case, seconds in json.loads(done.stdout).items():
+                results.setdefault(case, {}).setdefault(library, Result()).samples.extend(seconds)
+    return results
+
+
+def launch_times(libraries: list[str], rounds: int) -> dict[str, Result]:
+    """Seconds that the launcher takes for two ranks of a program that does nothing; taken in turn."""
+    results = {library: Result() for library in libraries}
+    for _ in range(rounds):
+        for library, result in results.items():
+            launcher = [sys.executable, "-m", f"{library}.distributed.run", "--standalone", "--nproc-per-node=2"]
+            before = time.perf_counter()
+            subprocess.run([*launcher, os.devnull], check=True, capture_output=True, env=user_environment())
+            result.samples.append(time.perf_counter() - before)
     return results
 
 
@@ -293,6 +324,15 @@ def main() -> int:
     if options.only in IMPORT.group:
         print(IMPORT.group)
         table.add("import", IMPORT, import_times(["torch", "reftorch"], min(options.rounds, 7)))
+    if any(options.only in gate.group for gate in RANKS):
+        times = times_of_ranks(["torch", "reftorch"])
+        for gate in RANKS:
+            if options.only in gate.group:
+                print(gate.group)
+                table.add(gate.cases[0], gate, times[gate.cases[0]])
+    if options.only in LAUNCH.group:
+        print(LAUNCH.group)
+        table.add("launch", LAUNCH, launch_times(["torch", "reftorch"], min(options.rounds, 5)))
     if options.only in SUITES:
         print(f"{SUITES}: geometric mean of the ratios")
         for threads in map(int, options.threads.split(",")):
