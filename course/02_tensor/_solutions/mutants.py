@@ -2,6 +2,8 @@
 
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+
+The wrong answers of exercise 02.10 are the right one with one change: the first of them keeps the right one.
 """
 
 
@@ -256,60 +258,28 @@ def change() -> tuple[str, str]:
 
 
 # %% exercise="02.10" role="mutant" why="a contiguous tensor comes to the merge"
+right_at_the_merge = at_the_merge()
+
+
 def at_the_merge() -> dict[str, str]:
-    return {
-        "flat": "view",
-        "turned flat": "copy",
-        "rows": "view",
-        "split": "no stop",
-        "six columns": "view",
-        "slab": "error",
-    }
+    return right_at_the_merge | {"flat": "view"}
 
 
 # %% exercise="02.10" role="mutant" why="a contiguous tensor never merges"
 def at_the_merge() -> dict[str, str]:
-    return {
-        "flat": "no stop",
-        "turned flat": "copy",
-        "rows": "view",
-        "split": "no stop",
-        "six columns": "no stop",
-        "slab": "error",
-    }
+    return right_at_the_merge | {"six columns": "no stop"}
 
 
 # %% exercise="02.10" role="mutant" why="left has gaps, so it must be copied"
 def at_the_merge() -> dict[str, str]:
-    return {
-        "flat": "no stop",
-        "turned flat": "copy",
-        "rows": "copy",
-        "split": "no stop",
-        "six columns": "view",
-        "slab": "error",
-    }
+    return right_at_the_merge | {"rows": "copy"}
 
 
 # %% exercise="02.10" role="mutant" why="a transposed tensor is always copied"
 def at_the_merge() -> dict[str, str]:
-    return {
-        "flat": "no stop",
-        "turned flat": "copy",
-        "rows": "view",
-        "split": "copy",
-        "six columns": "view",
-        "slab": "error",
-    }
+    return right_at_the_merge | {"split": "copy"}
 
 
 # %% exercise="02.10" role="mutant" why="takes view for a function that copies"
 def at_the_merge() -> dict[str, str]:
-    return {
-        "flat": "no stop",
-        "turned flat": "copy",
-        "rows": "view",
-        "split": "no stop",
-        "six columns": "view",
-        "slab": "copy",
-    }
+    return right_at_the_merge | {"slab": "copy"}

@@ -2,6 +2,8 @@
 
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+
+The wrong answers of exercise 03.10 are the right one with one change: the first of them keeps the right one.
 """
 
 
@@ -216,72 +218,33 @@ def change() -> tuple[str, str]:
 
 
 # %% exercise="03.10" role="mutant" why="a sum is computed in the dtype of its result"
+right_dtypes = dtypes()
+
+
 def dtypes() -> dict[str, tuple[str, str]]:
-    return {
-        "bfloat16 + int64": ("bfloat16", "bfloat16"),
-        "int64 + 2.5": ("float32", "float32"),
-        "int64 / int64": ("float32", "float32"),
-        "bfloat16 == int64": ("float32", "bool"),
-        "abs of complex64": ("complex64", "float32"),
-        "bfloat16 + float16": ("float32", "float32"),
-    }
+    return right_dtypes | {"bfloat16 + int64": ("bfloat16", "bfloat16")}
 
 
 # %% exercise="03.10" role="mutant" why="an integer tensor is the higher kind"
 def dtypes() -> dict[str, tuple[str, str]]:
-    return {
-        "bfloat16 + int64": ("float32", "float32"),
-        "int64 + 2.5": ("float32", "float32"),
-        "int64 / int64": ("float32", "float32"),
-        "bfloat16 == int64": ("float32", "bool"),
-        "abs of complex64": ("complex64", "float32"),
-        "bfloat16 + float16": ("float32", "float32"),
-    }
+    return right_dtypes | {"bfloat16 + int64": ("float32", "float32")}
 
 
 # %% exercise="03.10" role="mutant" why="a number of Python is a float64"
 def dtypes() -> dict[str, tuple[str, str]]:
-    return {
-        "bfloat16 + int64": ("float32", "bfloat16"),
-        "int64 + 2.5": ("float64", "float64"),
-        "int64 / int64": ("float32", "float32"),
-        "bfloat16 == int64": ("float32", "bool"),
-        "abs of complex64": ("complex64", "float32"),
-        "bfloat16 + float16": ("float32", "float32"),
-    }
+    return right_dtypes | {"int64 + 2.5": ("float64", "float64")}
 
 
 # %% exercise="03.10" role="mutant" why="a comparison is computed in bool"
 def dtypes() -> dict[str, tuple[str, str]]:
-    return {
-        "bfloat16 + int64": ("float32", "bfloat16"),
-        "int64 + 2.5": ("float32", "float32"),
-        "int64 / int64": ("float32", "float32"),
-        "bfloat16 == int64": ("bool", "bool"),
-        "abs of complex64": ("complex64", "float32"),
-        "bfloat16 + float16": ("float32", "float32"),
-    }
+    return right_dtypes | {"bfloat16 == int64": ("bool", "bool")}
 
 
 # %% exercise="03.10" role="mutant" why="an absolute value keeps its dtype"
 def dtypes() -> dict[str, tuple[str, str]]:
-    return {
-        "bfloat16 + int64": ("float32", "bfloat16"),
-        "int64 + 2.5": ("float32", "float32"),
-        "int64 / int64": ("float32", "float32"),
-        "bfloat16 == int64": ("float32", "bool"),
-        "abs of complex64": ("complex64", "complex64"),
-        "bfloat16 + float16": ("float32", "float32"),
-    }
+    return right_dtypes | {"abs of complex64": ("complex64", "complex64")}
 
 
 # %% exercise="03.10" role="mutant" why="the first operand decides"
 def dtypes() -> dict[str, tuple[str, str]]:
-    return {
-        "bfloat16 + int64": ("float32", "bfloat16"),
-        "int64 + 2.5": ("float32", "float32"),
-        "int64 / int64": ("float32", "float32"),
-        "bfloat16 == int64": ("float32", "bool"),
-        "abs of complex64": ("complex64", "float32"),
-        "bfloat16 + float16": ("float32", "bfloat16"),
-    }
+    return right_dtypes | {"bfloat16 + float16": ("float32", "bfloat16")}

@@ -2,6 +2,8 @@
 
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+
+The wrong answers of exercise 04.7 are the right one with one change: the first of them keeps the right one.
 """
 
 
@@ -166,66 +168,33 @@ def planted() -> tuple[str, str]:
 
 
 # %% exercise="04.7" role="mutant" why="four numbers are compared with four"
+right_wrong_loss = wrong_loss()
+
+
 def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
-    return {
-        "shape": (4, 1),
-        "strides": (1,),
-        "pairs": 4,
-        "warnings": 1,
-        "file": "torch/nn/modules/loss.py",
-    }
+    return right_wrong_loss | {"shape": (4, 1), "strides": (1,), "pairs": 4}
 
 
 # %% exercise="04.7" role="mutant" why="the target is a column, too"
 def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
-    return {
-        "shape": (4, 4),
-        "strides": (1, 0),
-        "pairs": 16,
-        "warnings": 1,
-        "file": "torch/nn/modules/loss.py",
-    }
+    return right_wrong_loss | {"strides": (1, 0)}
 
 
 # %% exercise="04.7" role="mutant" why="each call warns"
 def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
-    return {
-        "shape": (4, 4),
-        "strides": (0, 1),
-        "pairs": 16,
-        "warnings": 2,
-        "file": "torch/nn/modules/loss.py",
-    }
+    return right_wrong_loss | {"warnings": 2}
 
 
 # %% exercise="04.7" role="mutant" why="the warning names the line of the program"
 def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
-    return {
-        "shape": (4, 4),
-        "strides": (0, 1),
-        "pairs": 16,
-        "warnings": 1,
-        "file": "in_torch_04_7.py",
-    }
+    return right_wrong_loss | {"file": "in_torch_04_7.py"}
 
 
 # %% exercise="04.7" role="mutant" why="the warning names the function that warns"
 def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
-    return {
-        "shape": (4, 4),
-        "strides": (0, 1),
-        "pairs": 16,
-        "warnings": 1,
-        "file": "torch/nn/functional.py",
-    }
+    return right_wrong_loss | {"file": "torch/nn/functional.py"}
 
 
 # %% exercise="04.7" role="mutant" why="expanding copies"
 def wrong_loss() -> dict[str, tuple[int, ...] | int | str]:
-    return {
-        "shape": (4, 4),
-        "strides": (4, 1),
-        "pairs": 16,
-        "warnings": 1,
-        "file": "torch/nn/modules/loss.py",
-    }
+    return right_wrong_loss | {"strides": (4, 1)}

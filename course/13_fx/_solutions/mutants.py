@@ -2,6 +2,8 @@
 
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+
+The wrong answers of exercise 13.7 are the right one with one change: the first of them keeps the right one.
 """
 
 
@@ -340,72 +342,33 @@ def proves(a_pass, model, width):
 
 
 # %% exercise="13.7" role="mutant" why="a star unpacks as a pair does"
+right_instructions = instructions()
+
+
 def instructions() -> dict[str, str | int | float]:
-    return {
-        "pair": "UNPACK_SEQUENCE",
-        "starred": "UNPACK_SEQUENCE",
-        "listed": "LIST_EXTEND",
-        "loop": "GET_ITER",
-        "items": 2,
-        "three rows": 11.0,
-    }
+    return right_instructions | {"starred": "UNPACK_SEQUENCE"}
 
 
 # %% exercise="13.7" role="mutant" why="a list in brackets is a loop"
 def instructions() -> dict[str, str | int | float]:
-    return {
-        "pair": "UNPACK_SEQUENCE",
-        "starred": "UNPACK_EX",
-        "listed": "GET_ITER",
-        "loop": "GET_ITER",
-        "items": 2,
-        "three rows": 11.0,
-    }
+    return right_instructions | {"listed": "GET_ITER"}
 
 
 # %% exercise="13.7" role="mutant" why="a loop is the other way round"
 def instructions() -> dict[str, str | int | float]:
-    return {
-        "pair": "UNPACK_SEQUENCE",
-        "starred": "UNPACK_EX",
-        "listed": "LIST_EXTEND",
-        "loop": "FOR_ITER",
-        "items": 2,
-        "three rows": 11.0,
-    }
+    return right_instructions | {"loop": "FOR_ITER"}
 
 
 # %% exercise="13.7" role="mutant" why="the proxy knows how many rows there are"
 def instructions() -> dict[str, str | int | float]:
-    return {
-        "pair": "UNPACK_SEQUENCE",
-        "starred": "UNPACK_EX",
-        "listed": "LIST_EXTEND",
-        "loop": "GET_ITER",
-        "items": 3,
-        "three rows": 11.0,
-    }
+    return right_instructions | {"items": 3}
 
 
 # %% exercise="13.7" role="mutant" why="the graph checks the length as Python does"
 def instructions() -> dict[str, str | int | float]:
-    return {
-        "pair": "UNPACK_SEQUENCE",
-        "starred": "UNPACK_EX",
-        "listed": "LIST_EXTEND",
-        "loop": "GET_ITER",
-        "items": 2,
-        "three rows": "raises",
-    }
+    return right_instructions | {"three rows": "raises"}
 
 
 # %% exercise="13.7" role="mutant" why="the graph adds all rows"
 def instructions() -> dict[str, str | int | float]:
-    return {
-        "pair": "UNPACK_SEQUENCE",
-        "starred": "UNPACK_EX",
-        "listed": "LIST_EXTEND",
-        "loop": "GET_ITER",
-        "items": 2,
-        "three rows": 111.0,
-    }
+    return right_instructions | {"three rows": 111.0}

@@ -14,7 +14,8 @@ __all__: list[str] = []
 def _run_optimizers(parameter: Any) -> None:
     """Change a parameter, and let go of its gradient; the engine calls this when the gradient has arrived.
 
-    With several optimizers the engine does so several times; from the second time on there is no gradient.
+    If a parameter has several optimizers, the engine calls this function once for each of them. The first call runs
+    all of them and sets the gradient to None, so the later calls change nothing.
     """
     for optimizer in parameter._in_backward_optimizers:
         optimizer.step()
