@@ -269,17 +269,25 @@ class Table:
         print(f"  {title:36} {mean:20.3f} {limit:8.2f}   {self.judge(mean, limit)}", flush=True)
 
     def store(self, rounds: int) -> None:
-        """Write the ratios and how they came about. Groups that were not measured this time are taken out."""
+        """Write the ratios, and how and when they were measured.
+
+        A group that was not measured this time keeps its stored ratios, and their date stays beside the new one. That
+        holds on the same machine, with the same torch and the same rounds; otherwise the group is taken out.
+        """
         import torch  # its version stands beside the ratios
 
+        today = datetime.date.today().isoformat()
         how = {
-            "date": datetime.date.today().isoformat(),
             "processor": processor(),
             "cores": os.cpu_count(),
             "torch": torch.__version__.split("+")[0],
             "rounds": rounds,
         }
-        MEASURED.write_text(json.dumps({**how, "ratios": self.ratios}, indent=1) + "\n")
+        stored = json.loads(MEASURED.read_text())
+        kept = stored["ratios"] if how.items() <= stored.items() else {}
+        dates = {today, *stored["dates"]} if kept.keys() - self.ratios.keys() else {today}
+        ratios = {**kept, **self.ratios}
+        MEASURED.write_text(json.dumps({"dates": sorted(dates), **how, "ratios": ratios}, indent=1) + "\n")
 
     def close(self) -> int:
         print("\n" + ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items()))

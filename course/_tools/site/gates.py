@@ -52,8 +52,9 @@ def ratios_text(ratios: dict[str, float]) -> str:
 
 
 def how_text(how: dict[str, Any]) -> str:
+    dates = " and ".join(how["dates"])
     return (
-        f"These ratios were measured on {how['date']}, against PyTorch {how['torch']}, on {how['cores']} cores of an "
+        f"These ratios were measured on {dates}, against PyTorch {how['torch']}, on {how['cores']} cores of an "
         f"{how['processor']}, by `make bench ARGS='--store --rounds {how['rounds']}'`."
     )
 

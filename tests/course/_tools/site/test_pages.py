@@ -5,10 +5,16 @@ Mirrors: nothing in PyTorch: its docs are built by a workflow of its own.
 
 from __future__ import annotations
 
+import datetime
 import doctest
+import importlib
 import json
+import os
 import re
+import sys
+import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,6 +77,33 @@ def test_the_ratios_on_the_site_are_of_all_groups_that_have_a_limit() -> None:
     stored = json.loads(MEASURED.read_text())["ratios"]
     assert stored.keys() == {name for name, _limit, _stretch in gates(SOURCE.read_text())} | {"suites, whole"}
     assert "not measured" not in gates_table()
+
+
+def test_a_group_that_was_not_measured_again_keeps_its_ratios_on_the_same_machine(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(SOURCE.parent)
+    program = importlib.import_module("tests.bench.gates")
+    monkeypatch.setattr(program, "MEASURED", tmp_path / "measured.json")
+    monkeypatch.setattr(program, "processor", lambda: "some processor")
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(__version__="2.13.0+cpu"))
+    how = {"processor": "some processor", "cores": os.cpu_count(), "torch": "2.13.0", "rounds": 9}
+    today = datetime.date.today().isoformat()
+
+    def stored_again(rounds: int, *groups: str) -> dict[str, Any]:
+        before = {"dates": ["2026-01-01"], **how, "ratios": {"matmul": {"bmm": 0.5}, "import": {"import": 0.2}}}
+        program.MEASURED.write_text(json.dumps(before))
+        table = program.Table()
+        table.ratios = {group: {"new": 0.1} for group in groups}
+        table.store(rounds)
+        return json.loads(program.MEASURED.read_text())
+
+    merged = stored_again(9, "import")
+    assert merged["ratios"] == {"matmul": {"bmm": 0.5}, "import": {"new": 0.1}}
+    assert merged["dates"] == ["2026-01-01", today]
+    assert stored_again(9, "import", "matmul")["dates"] == [today]
+    with_other_rounds = stored_again(3, "import")
+    assert (with_other_rounds["ratios"], with_other_rounds["dates"]) == ({"import": {"new": 0.1}}, [today])
 
 
 def test_a_group_shows_its_best_and_its_worst_ratio() -> None:
