@@ -46,8 +46,8 @@ MOVED = {
     ("torch.nn.functional", "_threshold"): ("reftorch.nn.functional", "threshold"),
     ("torch.jit", "Future"): ("reftorch.futures", "Future"),
     ("torch._C._profiler", "ProfilerActivity"): ("reftorch.profiler.profiler", "ProfilerActivity"),
-    ("torch._C._distributed_c10d", "BuiltinCommHookType"): ("reftorch.distributed._reducer", "BuiltinCommHookType"),
-    ("torch._C._distributed_c10d", "GradBucket"): ("reftorch.distributed._reducer", "GradBucket"),
+    ("torch._C._distributed_c10d", "BuiltinCommHookType"): ("reftorch.distributed._grad_bucket", "BuiltinCommHookType"),
+    ("torch._C._distributed_c10d", "GradBucket"): ("reftorch.distributed._grad_bucket", "GradBucket"),
     ("torch._C._distributed_c10d", "Logger"): ("reftorch.distributed._logger", "Logger"),
     ("torch._C._distributed_c10d", "Reducer"): ("reftorch.distributed._reducer", "Reducer"),
 }

@@ -34,9 +34,10 @@ from reftorch._C._distributed_c10d import (
 )
 from reftorch.distributed import distributed_c10d
 from reftorch.distributed._breakpoint import breakpoint
+from reftorch.distributed._grad_bucket import BuiltinCommHookType, GradBucket
 from reftorch.distributed._logger import Logger
 from reftorch.distributed._reducer import _DEFAULT_FIRST_BUCKET_BYTES as _DEFAULT_FIRST_BUCKET_BYTES
-from reftorch.distributed._reducer import BuiltinCommHookType, GradBucket, Reducer
+from reftorch.distributed._reducer import Reducer
 from reftorch.distributed._reducer import _broadcast_coalesced as _broadcast_coalesced
 from reftorch.distributed._reducer import _compute_bucket_assignment_by_size as _compute_bucket_assignment_by_size
 from reftorch.distributed.device_mesh import DeviceMesh, init_device_mesh

@@ -1,7 +1,7 @@
 """Averages gradients over the ranks of a group, bucket by bucket, while backward still runs.
 
 Mirrors: torch/csrc/distributed/c10d/reducer.cpp, torch/csrc/distributed/c10d/comm.cpp
-Leaves out: sparse gradients; statistics are in ``_logger.py``.
+Leaves out: sparse gradients. Statistics are in ``_logger.py``, the words of errors in ``_ddp_messages.py``.
 
 PyTorch's reducer is C++. This one is Python: a debugger that steps into ``backward()`` arrives here from the engine.
 The file is more than 500 lines long, because it mirrors one file of PyTorch.
@@ -37,19 +37,18 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from enum import Enum
 from typing import Any, NoReturn
 
 from reftorch import _C, _VF
-from reftorch._C._distributed_c10d import DebugLevel, get_debug_level
 from reftorch._utils import _flatten_dense_tensors, _take_tensors, _unflatten_dense_tensors
-from reftorch._warnings import warn
 from reftorch.autograd import Variable
 from reftorch.autograd.grad_mode import no_grad
 from reftorch.autograd.graph import get_gradient_edge
+from reftorch.distributed import _ddp_messages as _messages
 from reftorch.distributed import distributed_c10d as c10d
+from reftorch.distributed._grad_bucket import GradBucket
 
-__all__ = ["BuiltinCommHookType", "GradBucket", "Reducer"]
+__all__ = ["Reducer"]
 
 _DEFAULT_FIRST_BUCKET_BYTES = 1024 * 1024  # a small bucket, so that the first transfer begins early
 
@@ -147,51 +146,6 @@ _FACTS = ("name", "sizes", "strides", "dtype")
 
 def _described(name: str, shape: tuple[int, ...], stride: tuple[int, ...], dtype: str) -> str:
     return f"{name} with sizes {list(shape)}, strides {list(stride)} and {dtype}"
-
-
-class BuiltinCommHookType(Enum):
-    """The hooks that DistributedDataParallel brings along: see ``_register_builtin_comm_hook``.
-
-    Mirrors torch/csrc/distributed/c10d/default_comm_hooks.hpp, ``BuiltinCommHookType``.
-    """
-
-    ALLREDUCE = 1
-    FP16_COMPRESS = 2
-
-
-class GradBucket:
-    """The argument of a communication hook: the gradients of some parameters as one flat tensor.
-
-    Mirrors torch/csrc/distributed/c10d/comm.hpp, ``GradBucket``.
-    """
-
-    def __init__(self, index: int, bucket_count: int, tensor: Any, gradients: list[Any], parameters: list[Any]) -> None:
-        self._index, self._bucket_count = index, bucket_count
-        self._buffer, self._gradients, self._parameters = tensor, gradients, parameters
-
-    def index(self) -> int:
-        """Return the number of the bucket; bucket 0 is reduced first."""
-        return self._index
-
-    def buffer(self) -> Any:
-        """Return the flat tensor."""
-        return self._buffer
-
-    def gradients(self) -> list[Any]:
-        """Return the gradients, as views of the flat tensor with the shapes of the parameters."""
-        return self._gradients
-
-    def parameters(self) -> list[Any]:
-        """Return the parameters."""
-        return self._parameters
-
-    def is_last(self) -> bool:
-        """Return whether this bucket is the last one of the pass."""
-        return self._index == self._bucket_count - 1
-
-    def set_buffer(self, buffer: Any) -> None:
-        """Replace the flat tensor, for example by one of another dtype."""
-        self._buffer = buffer
 
 
 class _Bucket:
@@ -442,45 +396,14 @@ class Reducer:
                 todo.extend(following for following, _ in node.next_functions)
         unused = [i for i, node in enumerate(self.grad_accumulators) if id(node) not in seen]
         if not unused:
-            _warn_that_all_are_used()
+            _messages.warn_that_all_are_used()
         return unused
 
     def _ensure_prior_reduction_finished(self) -> None:
         if not self.require_finalize:
             return
-        rank = self.process_group.rank()
         missing = [i for i in range(len(self.params)) if i not in self.ready]
-        message = "Expected to have finished reduction in the prior iteration before starting a new one. "
-        if self.static_graph:
-            message += (
-                "This error indicates that your training graph has changed in this iteration, e.g., one parameter is "
-                "used in first iteration, but then got unused in the second iteration. this is not compatible with "
-                "static_graph set to True."
-            )
-        else:
-            message += "This error indicates that your module has parameters that were not used in producing loss. "
-            if self.find_unused_parameters:
-                message += (
-                    "Since `find_unused_parameters=True` is enabled, make sure that all `forward` function outputs "
-                    "participate in calculating loss and are found in its return value (tuples, lists, dicts and "
-                    "dataclasses are searched)."
-                )
-            else:
-                message += (
-                    "You can enable unused parameter detection by passing the keyword argument "
-                    "`find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`, and by making sure "
-                    "all `forward` function outputs participate in calculating loss."
-                )
-        message += (
-            f"\nParameter indices which did not receive grad for rank {rank}: {' '.join(map(str, missing))}"
-            f"\nParameters which did not receive grad for rank {rank}: {', '.join(self.names[i] for i in missing)}"
-        )
-        if get_debug_level() == DebugLevel.OFF:
-            message += (
-                "\nHint: in PyTorch, set the environment variable TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL to "
-                "see the names."
-            )
-        self._fail(message)
+        self._fail(_messages.unfinished(self, missing))
 
     # --- during backward: called by the engine, after it has added to .grad
 
@@ -508,11 +431,7 @@ class Reducer:
                 self._mark_variable_ready(unused)
         if self.static_graph:
             if self.hooks_triggered[index] == 0:
-                self._fail(
-                    "Your training graph has changed in this iteration: the parameter "
-                    f"{self.names[index]} was unused in the first iteration, and has a gradient now. This is not "
-                    "compatible with static_graph set to True."
-                )
+                self._fail(_messages.used_for_the_first_time(self, index))
             self.hooks_left[index] -= 1
             if self.hooks_left[index] != 0:
                 return
@@ -522,7 +441,7 @@ class Reducer:
         if self._should_rebuild_buckets():
             self.rebuilt_indices.append(index)
         if index in self.ready:
-            self._raise_marked_twice(index)
+            self._fail(_messages.marked_twice(self, index))
         self.ready.add(index)
         self.require_finalize = True
         self._set_divide_factor()
@@ -533,20 +452,8 @@ class Reducer:
         if bucket.pending == 0:
             self._mark_bucket_ready()
 
-    def _raise_marked_twice(self, index: int) -> NoReturn:
-        self._fail(
-            "Expected to mark a variable ready only once. This error is caused by one of the following reasons: 1) Use "
-            "of a module parameter outside the `forward` function. Please make sure model parameters are not shared "
-            "across multiple concurrent forward-backward passes, or try static_graph=True if the module graph does not "
-            "change during training. 2) Reused parameters in multiple reentrant backward passes, for example several "
-            "`checkpoint` functions that wrap the same part of the model; static_graph=True helps here, too. 3) "
-            "Incorrect unused parameter detection: the return value of `forward` is inspected for tensors, and a "
-            "parameter that none of them leads to counts as unused. Try `find_unused_parameters=False`.\n"
-            f"Parameter at index {index} with name {self.names[index]} has been marked as ready twice."
-        )
-
     def _set_divide_factor(self) -> None:
-        """Return by how much sums are divided: the size of the group, or the number of ranks that still have input."""
+        """Set by how much sums are divided: the size of the group, or the number of ranks that still have input."""
         if self.divide_factor is None:
             self.divide_factor = self.process_group.size()
             if self.forward_pass_work is not None:
@@ -693,11 +600,7 @@ class Reducer:
         elif not is_view:
             parameter.grad.copy_(view)
         elif not _share_memory(parameter.grad, view):
-            self._fail(
-                "Detected at least one parameter gradient is not the expected DDP bucket view with "
-                f"gradient_as_bucket_view=True: that of {self.names[index]}. This may happen if several all-reduce "
-                "hooks are registered on one parameter. Hint: a hook should change .grad in place."
-            )
+            self._fail(_messages.not_a_view(self, index))
 
     # --- for DistributedDataParallel
 
@@ -780,17 +683,3 @@ class Reducer:
         """Remove the hooks of all parameters. Mirrors reducer.cpp, ``remove_autograd_hooks``."""
         for handle in self._handles:
             handle.remove()
-
-
-_has_warned = False
-
-
-def _warn_that_all_are_used() -> None:
-    global _has_warned
-    if not _has_warned:
-        _has_warned = True
-        warn(
-            "find_unused_parameters=True was specified in DDP constructor, but did not find any unused parameters in "
-            "the forward pass. The search costs a walk through the graph in each pass. If your model never has unused "
-            "parameters, turn the flag off. If a later pass may take another branch, this warning may be ignored."
-        )

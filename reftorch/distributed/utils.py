@@ -1,8 +1,7 @@
-"""What the wrappers of modules share: the same parameters and buffers on all ranks, and inputs of another dtype.
+"""What the wrappers of modules share: equal parameters and buffers on all ranks, and inputs of another dtype or device.
 
 Mirrors: torch/distributed/utils.py
-Leaves out: storage of parameters, packing of arguments; copies of inputs to a device are in
-``nn/parallel/distributed.py``.
+Leaves out: storage of parameters, packing of arguments, copies on side streams.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def _cast_forward_inputs(dtype: Any, *args: Any, **kwargs: Any) -> tuple[Any, An
 def _cast(obj: Any, dtype: Any) -> Any:
     if isinstance(obj, Tensor):
         return obj.to(dtype) if obj.is_floating_point() else obj
-    if isinstance(obj, tuple) and hasattr(obj, "_fields"):
+    if _is_namedtuple(obj):
         return type(obj)(*(_cast(each, dtype) for each in obj))
     if isinstance(obj, (tuple, list)):
         return type(obj)(_cast(each, dtype) for each in obj)
@@ -41,6 +40,30 @@ def _cast(obj: Any, dtype: Any) -> Any:
         return type(obj)((key, _cast(each, dtype)) for key, each in obj.items())
     if is_dataclass(obj) and not isinstance(obj, type):
         return replace(obj, **{f.name: _cast(getattr(obj, f.name), dtype) for f in fields(obj) if f.init})
+    return obj
+
+
+def _is_namedtuple(obj: Any) -> bool:
+    return isinstance(obj, tuple) and hasattr(obj, "_fields")
+
+
+def _recursive_to(obj: Any, device: Any) -> Any:
+    """Return a copy of a structure of tuples, lists and dicts, with all tensors on a device.
+
+    Args:
+        obj: the structure, or a single tensor.
+        device: the device.
+
+    Mirrors torch/distributed/utils.py, ``_recursive_to``.
+    """
+    if isinstance(obj, Tensor) or (_is_namedtuple(obj) and hasattr(obj, "to")):  # the second: a PackedSequence
+        return obj.to(device)
+    if _is_namedtuple(obj):
+        return type(obj)(*(_recursive_to(each, device) for each in obj))
+    if isinstance(obj, (tuple, list)):
+        return type(obj)(_recursive_to(each, device) for each in obj)
+    if isinstance(obj, dict):
+        return type(obj)((key, _recursive_to(each, device)) for key, each in obj.items())
     return obj
 
 

@@ -11,7 +11,8 @@ import pytest
 
 import reftorch as torch
 from reftorch import nn
-from reftorch.distributed._reducer import GradBucket, _compute_bucket_assignment_by_size
+from reftorch.distributed._grad_bucket import GradBucket
+from reftorch.distributed._reducer import _compute_bucket_assignment_by_size
 from reftorch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 from reftorch.nn.parallel import DistributedDataParallel
 from tests.nn.parallel.ddp_ranks import Branch, Layers, batch, ranks

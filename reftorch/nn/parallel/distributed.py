@@ -3,7 +3,8 @@
 Mirrors: torch/nn/parallel/distributed.py
 Leaves out: remote references, compiled reducers, meshes whose other dimensions split tensors.
 
-The file is more than 500 lines long, because it mirrors one file of PyTorch.
+The file is more than 500 lines long, because it mirrors one file of PyTorch. Two parts of PyTorch's file that few
+programs use are beside it: ``_mixed_precision.py`` and ``_delayed_averages.py``.
 
 Note [Data parallelism in several processes]
 Every rank holds the whole model and feeds it with its own part of the batch. If all ranks start with equal parameters
@@ -18,16 +19,6 @@ Problem: if the loss does not use all outputs of the module, parts of the graph 
 parameters are not called. Trick: with ``find_unused_parameters``, all outputs pass through one Function. Its backward
 hands on one gradient or None for each output, and a node that receives None runs, too: all parameters that led to any
 output call their hooks. With ``static_graph`` the backward of the sink also asks the engine to end the first pass.
-
-Note [Mixed precision]
-Problem: a module shall compute in 16 bits, and the optimizer shall change parameters of 32 bits, because small steps
-would be lost in rounding. Trick: before the module runs, each parameter is given a copy of its numbers in
-``param_dtype`` as its data, so that the whole pass computes, and makes gradients, in this dtype. A parameter whose
-dtype changes gets another AccumulateGrad node, so the Reducer hooks onto the new nodes, in each pass. Buckets have
-``param_dtype``, too; a hook converts them to ``reduce_dtype`` before they travel. When backward has ended, the
-parameters get their own data back, and the averages become gradients of the parameters' own dtype. Limits: between a
-forward and its backward the program sees the copies. Gradients that are kept for the next pass are rounded to
-``param_dtype`` before that pass adds to them.
 """
 
 from __future__ import annotations
@@ -51,15 +42,13 @@ from reftorch.autograd.grad_mode import _unsafe_preserve_version_counter, no_gra
 from reftorch.autograd.profiler import record_function
 from reftorch.cuda._utils import _get_device_index
 from reftorch.distributed import distributed_c10d as c10d
+from reftorch.distributed._grad_bucket import BuiltinCommHookType, GradBucket
 from reftorch.distributed._logger import Logger
 from reftorch.distributed._reducer import (
     _DEFAULT_FIRST_BUCKET_BYTES,
-    BuiltinCommHookType,
-    GradBucket,
     Reducer,
     _broadcast_coalesced,
     _compute_bucket_assignment_by_size,
-    _share_memory,
     _verify_params_across_processes,
 )
 from reftorch.distributed.algorithms.ddp_comm_hooks import default_hooks
@@ -69,11 +58,13 @@ from reftorch.distributed.algorithms.ddp_comm_hooks.mixed_precision_hooks import
 )
 from reftorch.distributed.algorithms.ddp_comm_hooks.optimizer_overlap_hooks import _apply_optim_in_backward_hook
 from reftorch.distributed.algorithms.join import Join, Joinable, JoinHook
-from reftorch.distributed.utils import _cast_forward_inputs, _sync_module_states
+from reftorch.distributed.utils import _cast_forward_inputs, _recursive_to, _sync_module_states
 from reftorch.futures import Future
 from reftorch.nn.modules.batchnorm import SyncBatchNorm
 from reftorch.nn.modules.module import Module
-from reftorch.nn.parallel.scatter_gather import gather, is_namedtuple, scatter_kwargs
+from reftorch.nn.parallel._delayed_averages import _DelayedAverages
+from reftorch.nn.parallel._mixed_precision import _cast_buffers, _MixedPrecision, _ParameterCopies
+from reftorch.nn.parallel.scatter_gather import gather, scatter_kwargs
 from reftorch.nn.parameter import UninitializedParameter
 from reftorch.utils._pytree import tree_flatten, tree_unflatten
 
@@ -129,29 +120,6 @@ class _BufferCommHook:
     buffer_comm_hook_location: _BufferCommHookLocation
 
 
-@dataclass
-class _MixedPrecision:
-    """The dtypes of a pass. See Note [Mixed precision].
-
-    Args:
-        param_dtype: of the parameters and of floating inputs, and so of what is computed; their own if None.
-        reduce_dtype: in which the ranks add their gradients; that of the gradients if None.
-        buffer_dtype: of floating buffers, from the constructor on; their own if None.
-
-    Example:
-        >>> import reftorch as torch
-        >>> from reftorch.nn.parallel.distributed import _MixedPrecision
-        >>> _MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32).reduce_dtype
-        torch.float32
-
-    Mirrors torch/nn/parallel/distributed.py, ``_MixedPrecision``.
-    """
-
-    param_dtype: Any = None
-    reduce_dtype: Any = None
-    buffer_dtype: Any = None
-
-
 def _find_tensors(obj: Any) -> Iterator[Tensor]:
     """Yield the tensors in a structure of tuples, lists, dicts and dataclasses."""
     if isinstance(obj, Tensor):
@@ -162,19 +130,6 @@ def _find_tensors(obj: Any) -> Iterator[Tensor]:
         yield from chain.from_iterable(map(_find_tensors, obj.values()))
     elif is_dataclass(obj):
         yield from chain.from_iterable(_find_tensors(getattr(obj, f.name)) for f in fields(obj))
-
-
-def _recursive_to(obj: Any, device: Any) -> Any:
-    """Return a copy of a structure whose tensors are on a device."""
-    if isinstance(obj, Tensor) or (is_namedtuple(obj) and hasattr(obj, "to")):  # the second: a PackedSequence
-        return obj.to(device)
-    if is_namedtuple(obj):
-        return type(obj)(*(_recursive_to(each, device) for each in obj))
-    if isinstance(obj, (tuple, list)):
-        return type(obj)(_recursive_to(each, device) for each in obj)
-    if isinstance(obj, dict):
-        return type(obj)((key, _recursive_to(each, device)) for key, each in obj.items())
-    return obj
 
 
 def _is_annotated_as(annotation: Any, *expected: Any) -> bool:
@@ -327,7 +282,8 @@ class DistributedDataParallel(Module, Joinable):
         self.dim = dim
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         self.mixed_precision = mixed_precision
-        self._take_delayed_parameters(delay_all_reduce_named_params, param_to_hook_all_reduce)
+        self._delayed = _DelayedAverages(delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision)
+        self.parameters_to_ignore |= self._delayed.named.keys()
         self._module_parameters = [p for n, p in module.named_parameters() if n not in self.parameters_to_ignore]
         self._check_parameters()
         self._take_devices(device_ids, output_device)
@@ -356,17 +312,17 @@ class DistributedDataParallel(Module, Joinable):
         self._lazy_init_ran = False
         self._assign_modules_buffers()
         if init_sync:
-            named = {**self._named_trained_parameters(), **dict(delay_all_reduce_named_params or ())}
+            named = {**self._named_trained_parameters(), **self._delayed.named}
             _verify_params_across_processes(self.process_group, named)
             self._broadcast_module(0, self._init_sync_buffers)
-        if self._delay_all_reduce_params:
-            self._register_delay_all_reduce_hook(param_to_hook_all_reduce, init_sync)
+        if self._delayed.named:
+            self._delayed.start(self, init_sync)
         self._delay_all_reduce_all_params = not self._named_trained_parameters()
         if self._delay_all_reduce_all_params:
             return  # there is nothing that a Reducer could reduce
         self._ddp_init_helper(static_graph)
         if mixed_precision is not None:
-            self._cast_buffers(mixed_precision.buffer_dtype)
+            _cast_buffers(self.modules_buffers, mixed_precision.buffer_dtype)
 
     def _take_ranks(self, process_group: Any, device_mesh: Any) -> None:
         if process_group is not None and device_mesh is not None:
@@ -378,28 +334,8 @@ class DistributedDataParallel(Module, Joinable):
             process_group = device_mesh.get_group(0)
         self.process_group = c10d._get_default_group() if process_group is None else process_group
 
-    def _take_delayed_parameters(self, named: Sequence[tuple[str, Any]] | None, hooked: Any) -> None:
-        """Check the parameters whose averages are delayed, and leave them out of everything else."""
-        if (named is None) != (hooked is None):
-            raise ValueError(
-                "delay_all_reduce_named_params and param_to_hook_all_reduce need to be set at the same time."
-            )
-        self._delay_all_reduce_params = [p for _, p in named or ()]
-        self._delay_grad_buffer: Any = None
-        self._delay_grad_views: list[Any] = []
-        if len({(p.dtype, p.device) for p in self._delay_all_reduce_params}) > 1:
-            raise ValueError("delay_all_reduce_named_params must have one dtype and one device: they share a buffer")
-        if any(p is hooked for p in self._delay_all_reduce_params):
-            raise ValueError(
-                "param_to_hook_all_reduce must not be among delay_all_reduce_named_params: its own gradient would come "
-                "after the average"
-            )
-        if named and self.mixed_precision is not None:
-            raise ValueError("delay_all_reduce_named_params and mixed_precision cannot be set at the same time")
-        self.parameters_to_ignore |= {name for name, _ in named or ()}
-
     def _check_parameters(self) -> None:
-        if not any(p.requires_grad for p in [*self._module_parameters, *self._delay_all_reduce_params]):
+        if not any(p.requires_grad for p in [*self._module_parameters, *self._delayed.parameters]):
             raise RuntimeError(
                 "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a "
                 "gradient."
@@ -413,7 +349,7 @@ class DistributedDataParallel(Module, Joinable):
     def _take_devices(self, device_ids: Sequence[Any] | None, output_device: Any) -> None:
         if device_ids is not None and len(device_ids) > 1:
             raise ValueError("device_ids can only be None or contain a single element.")
-        parameters = self._module_parameters or self._delay_all_reduce_params
+        parameters = self._module_parameters or self._delayed.parameters
         devices = {p.device for p in parameters}
         types = {d.type for d in devices}
         if len(types) != 1:
@@ -538,94 +474,16 @@ class DistributedDataParallel(Module, Joinable):
         if static_graph:
             self._set_static_graph()
 
-    # --- mixed precision, see the Note
-
     def _set_up_mixed_precision(self) -> None:
-        """Note which parameters change their dtype in each pass, and tell the Reducer."""
-        self._mixed_parameters: list[Any] = []
-        self._computes_in_param_dtype = False
+        """Let passes compute in ``param_dtype``, and the ranks add in ``reduce_dtype``."""
+        self._copies = _ParameterCopies()
         if self.mixed_precision is None:
             return
         self.register_comm_hook(_AllreduceUpcastHookState(weakref.ref(self)), _reducer_allreduce_and_upcast_hook)
         dtype = self.mixed_precision.param_dtype
-        if dtype is None:
-            return
-        named = [(n, p) for n, p in self.module.named_parameters() if n not in self.parameters_to_ignore]
-        self._mixed_parameters = [p for _, p in named if p.is_floating_point()]
-        for p in self._mixed_parameters:
-            p._mp_param, p._fp_param = p.new_empty(0, dtype=dtype), p.data
-        reference = weakref.ref(self)  # the Reducer shall not keep its owner
-
-        def restore() -> None:
-            ddp = reference()
-            if ddp is not None:
-                ddp._restore_parameters()
-
-        self.reducer._set_mixed_precision_param_dtype(dtype, restore)
-
-    def _cast_buffers(self, dtype: Any) -> None:
-        for name, buffer in self.module.named_buffers():
-            if dtype is not None and buffer.is_floating_point() and name not in self.parameters_to_ignore:
-                buffer.data = buffer.to(dtype)
-
-    @no_grad()
-    def _cast_parameters(self) -> None:
-        """Give each parameter a copy of its numbers in ``param_dtype`` as its data, for one pass."""
-        if not self._mixed_parameters or self._computes_in_param_dtype:
-            return  # in the second case, the pass before has not ended: it ends together with this one
-        self._computes_in_param_dtype = True
-        for p in self._mixed_parameters:
-            kept, p._fp_param = p.grad, p.data
-            p._mp_param = p.data.to(p._mp_param.dtype)
-            p.grad = None
-            p.data = p._mp_param
-            if kept is not None:
-                p.grad = kept.to(p.dtype)
-        self.reducer._install_autograd_hooks()
-
-    @no_grad()
-    def _restore_parameters(self) -> None:
-        """Give each parameter its own data back, and convert its gradient."""
-        if not self._computes_in_param_dtype:
-            return
-        self._computes_in_param_dtype = False
-        for p in self._mixed_parameters:
-            gradient, p.grad = p.grad, None
-            p.data = p._fp_param
-            p._mp_param = p._mp_param.new_empty(0)
-            if gradient is not None:
-                p.grad = gradient.to(p.dtype)  # a new tensor: that of the pass may be a view of a bucket
-
-    # --- parameters whose averages are delayed
-
-    def _register_delay_all_reduce_hook(self, hooked: Any, init_sync: bool) -> None:
-        """Make the flat buffer of the delayed gradients, and average it when ``hooked`` has its gradient."""
-        parameters = self._delay_all_reduce_params
-        if init_sync:
-            detached = [p.detach() for p in parameters]
-            _broadcast_coalesced(self.process_group, detached, self.broadcast_bucket_size, 0)
-        buffer = _VF.zeros(sum(p.numel() for p in parameters), dtype=parameters[0].dtype, device=parameters[0].device)
-        self._delay_grad_buffer = buffer
-        pieces = buffer.split([p.numel() for p in parameters])
-        self._delay_grad_views = [piece.view(p.shape) for piece, p in zip(pieces, parameters, strict=True)]
-        reference = weakref.ref(self)
-
-        def reduce(grad: Any) -> None:
-            ddp = reference()
-            if ddp is not None:
-                buffer.div_(ddp.process_group.size())
-                work: Any = c10d.all_reduce(buffer, group=ddp.process_group, async_op=True)
-                Variable._execution_engine.queue_callback(work.wait)
-
-        hooked.register_hook(reduce)
-
-    def _clear_grad_buffer(self) -> None:
-        """Let backward add the delayed gradients in their buffer; those that were set to None begin with zeros."""
-        for p, view in zip(self._delay_all_reduce_params, self._delay_grad_views, strict=True):
-            if p.grad is None:
-                p.grad = view.zero_()
-            elif not _share_memory(p.grad, view):
-                p.grad = view.copy_(p.grad)
+        if dtype is not None:
+            self._copies = _ParameterCopies(self._module_parameters, dtype)
+            self.reducer._set_mixed_precision_param_dtype(dtype, self._copies.restore)
 
     # --- optimizers inside backward
 
@@ -671,7 +529,7 @@ class DistributedDataParallel(Module, Joinable):
                 "DDP Pickling/Unpickling are only supported when using DDP with the default process group. That is, "
                 "when you have called init_process_group and have not passed process_group argument to DDP constructor"
             )
-        if self._delay_all_reduce_params:
+        if self._delayed.named:
             raise RuntimeError(
                 "DDP Pickling/Unpickling are not supported with delay_all_reduce_named_params: a parameter loses its "
                 "hooks in a file"
@@ -784,16 +642,17 @@ class DistributedDataParallel(Module, Joinable):
         if self._join_config.enable:
             self._some_rank_syncs(self.require_backward_grad_sync)
         if self.mixed_precision is not None:
-            self._cast_parameters()
+            if self._copies.use():
+                self.reducer._install_autograd_hooks()
             inputs, kwargs = _cast_forward_inputs(self.mixed_precision.param_dtype, *inputs, **kwargs)
         return inputs, kwargs
 
     def _post_forward(self, output: Any) -> Any:
-        self._clear_grad_buffer()
+        self._delayed.begin_pass()
         if self._delay_all_reduce_all_params:
             return output
         if not is_grad_enabled():
-            self._restore_parameters()  # no backward will do so
+            self._copies.restore()  # no backward will do so
         if self._syncs_buffers_at(_BufferCommHookLocation.POST_FORWARD):
             self._sync_buffers()
         searches = self.find_unused_parameters and not self.static_graph

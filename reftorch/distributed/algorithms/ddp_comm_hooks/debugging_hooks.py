@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reftorch.distributed._reducer import GradBucket
+from reftorch.distributed._grad_bucket import GradBucket
 from reftorch.futures import Future
 
 __all__ = ["noop_hook"]

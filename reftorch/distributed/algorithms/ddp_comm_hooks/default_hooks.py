@@ -10,7 +10,7 @@ from typing import Any
 
 from reftorch import _C
 from reftorch.distributed import distributed_c10d as c10d
-from reftorch.distributed._reducer import GradBucket
+from reftorch.distributed._grad_bucket import GradBucket
 from reftorch.futures import Future
 
 __all__ = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from reftorch.distributed._reducer import GradBucket
+from reftorch.distributed._grad_bucket import GradBucket
 from reftorch.futures import Future
 
 __all__: list[str] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from reftorch.distributed import distributed_c10d as c10d
-from reftorch.distributed._reducer import GradBucket
+from reftorch.distributed._grad_bucket import GradBucket
 from reftorch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from reftorch.distributed.algorithms.ddp_comm_hooks.debugging_hooks import noop_hook
 from reftorch.futures import Future

@@ -24,7 +24,7 @@ from reftorch import _C, _VF
 from reftorch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
 from reftorch._warnings import warn
 from reftorch.distributed import distributed_c10d as c10d
-from reftorch.distributed._reducer import GradBucket
+from reftorch.distributed._grad_bucket import GradBucket
 from reftorch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from reftorch.futures import Future
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from reftorch import _C, _VF
 from reftorch.distributed import distributed_c10d as c10d
-from reftorch.distributed._reducer import GradBucket
+from reftorch.distributed._grad_bucket import GradBucket
 from reftorch.futures import Future
 
 __all__ = ["quantization_perchannel_hook", "quantization_pertensor_hook"]
