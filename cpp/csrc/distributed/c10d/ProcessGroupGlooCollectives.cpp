@@ -2,6 +2,9 @@
 //
 // The collectives of ProcessGroupGloo: each checks its arguments, describes the call for the fingerprint, and hands an
 // algorithm of gloo/ to the thread of the group. See Note [Fingerprints of calls].
+//
+// The caller may let go of its tensors before the thread has used them, and a Buffer owns nothing. `[=]` copies only
+// what the lambda mentions, so operands that it mentions only as Buffers are kept by name: `keep = in`.
 #include <csrc/distributed/c10d/ProcessGroupGloo.h>
 #include <csrc/distributed/c10d/ProcessGroupGlooDetail.h>
 
@@ -62,7 +65,7 @@ WorkPtr ProcessGroupGloo::allgather(const Tensors& outputs, const Tensor& input,
   const std::vector<Buffer> chunks = buffers(out, "all_gather");
   const Buffer own = in.buffer("all_gather");
   return enqueue({"all_gather " + key_of(input), "all_gather of " + shape_of(input), ""}, opts, outputs,
-                 [=](Deadline deadline) {
+                 [=, keep = in](Deadline deadline) {
                    chunks[rank_].copy_from(own);
                    gloo::allgather(*context_, chunks, deadline);
                    copy_back(out);
@@ -100,7 +103,7 @@ WorkPtr ProcessGroupGloo::allgather_coalesced(const std::vector<Tensors>& output
   const std::vector<Buffer> chunks = buffers(out, "all_gather"), own = buffers(in, "all_gather");
   return enqueue(
       {"all_gather " + key_of(inputs), "all_gather of " + shapes_of(inputs), ""}, opts, flat,
-      [=](Deadline deadline) {
+      [=, keep = in](Deadline deadline) {
         for (size_t i = 0; i < own.size(); i++) {
           const auto first = chunks.begin() + static_cast<int64_t>(i) * size_;
           const std::vector<Buffer> parts(first, first + size_);
@@ -108,7 +111,6 @@ WorkPtr ProcessGroupGloo::allgather_coalesced(const std::vector<Tensors>& output
           gloo::allgather(*context_, parts, deadline);
         }
         copy_back(out);
-        (void)in; // keeps the memory of `own`
       },
       inputs);
 }
@@ -129,7 +131,7 @@ WorkPtr ProcessGroupGloo::reduce_scatter(const Tensor& output, const Tensors& in
   const char* const op = toString(opts.reduceOp);
   return enqueue(
       {c10::str("reduce_scatter ", op, key_of(output)), c10::str("reduce_scatter(", op, ") of ", shape_of(output)), ""},
-      opts, {output}, [=](Deadline deadline) {
+      opts, {output}, [=, keep = scratch](Deadline deadline) {
         gloo::reduce_scatter(*context_, chunks, opts.reduceOp, deadline);
         own.copy_from(chunks[rank_]);
         out.copy_back();
@@ -151,7 +153,7 @@ WorkPtr ProcessGroupGloo::gather(const Tensors& outputs, const Tensor& input, co
   const Buffer own = in.buffer("gather");
   return enqueue(
       {c10::str("gather ", root, key_of(input)), c10::str("gather to rank ", root, " of ", shape_of(input)), ""}, opts,
-      outputs, [=](Deadline deadline) {
+      outputs, [=, keep = in](Deadline deadline) {
         gloo::gather(*context_, parts, own, root, deadline);
         copy_back(out);
       });
@@ -172,7 +174,7 @@ WorkPtr ProcessGroupGloo::scatter(const Tensor& output, const Tensors& inputs, c
   const Buffer own = out.buffer("scatter");
   return enqueue(
       {c10::str("scatter ", root, key_of(output)), c10::str("scatter from rank ", root, " of ", shape_of(output)), ""},
-      opts, {output}, [=](Deadline deadline) {
+      opts, {output}, [=, keep = in](Deadline deadline) {
         gloo::scatter(*context_, own, parts, root, deadline);
         out.copy_back();
       });
@@ -193,10 +195,9 @@ WorkPtr ProcessGroupGloo::alltoall(const Tensors& outputs, const Tensors& inputs
   const std::vector<Buffer> to = buffers(out, "all_to_all"), from = buffers(in, "all_to_all");
   const char* const dtype = c10::toString(inputs[0].scalar_type());
   return enqueue({c10::str("all_to_all ", dtype), c10::str("all_to_all of ", dtype), ""}, opts, outputs,
-                 [=](Deadline deadline) {
+                 [=, keep = in](Deadline deadline) {
                    gloo::alltoall(*context_, to, from, deadline);
                    copy_back(out);
-                   (void)in; // keeps the memory of `from`
                  });
 }
 
