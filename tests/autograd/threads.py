@@ -1,7 +1,7 @@
 """Backward passes from several threads at once, for the thread sanitizer: ``make tsan``.
 
-Each scenario runs its work on four threads that begin together and asserts the sums that must come out. Run alone it
-says what it did; tests/autograd/test_threads.py runs it on the ordinary build.
+Each scenario runs its work on four threads that begin together and asserts the sums that must come out.
+tests/autograd/test_threads.py runs the scenarios on the ordinary build.
 
 Mirrors: test/test_autograd.py (TestMultithreadAutograd)
 """
@@ -11,34 +11,11 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable
 
 import pytest
 
 import reftorch as torch
-
-THREADS = 4
-
-
-def on_threads(work: Callable[[int], None]) -> None:
-    """Call ``work(i)`` on each thread; raise what the first of them raised."""
-    errors: list[BaseException] = []
-    together = threading.Barrier(THREADS)
-
-    def run(i: int) -> None:
-        try:
-            together.wait()
-            work(i)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
+from tests.scenarios import THREADS, by_name, main, on_threads
 
 
 def shared_leaves(rounds: int) -> None:
@@ -316,9 +293,8 @@ def tangents_of_views(rounds: int) -> None:
             on_threads(work)
 
 
-SCENARIOS: dict[str, Callable[[int], None]] = {
-    f.__name__: f
-    for f in (
+SCENARIOS = by_name(
+    (
         shared_leaves,
         shared_graph,
         a_graph_that_is_freed,
@@ -335,14 +311,8 @@ SCENARIOS: dict[str, Callable[[int], None]] = {
         gradients_read_while_passes_run,
         tangents_of_views,
     )
-}
-
-
-def main(names: list[str]) -> None:
-    for name in names or SCENARIOS:
-        SCENARIOS[name](rounds=200)
-        print(f"{name.replace('_', ' ')}: {THREADS} threads, right", flush=True)
+)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(SCENARIOS, sys.argv[1:])
