@@ -1,7 +1,7 @@
 """Checkpoints that several ranks write and read together, in PyTorch's files.
 
 Mirrors: torch/distributed/checkpoint/__init__.py
-Leaves out: planners, other storages than folders, writing in the background, state dicts of sharded optimizers.
+Leaves out: planners, other storages than folders, writing in another process, state dicts of sharded optimizers.
 
 Note [Checkpoints of several ranks]
 Problem: each rank has values that all ranks have, and pieces of tensors that no other rank has; and the next run may
@@ -23,7 +23,7 @@ from reftorch.distributed.checkpoint.metadata import (
     TensorStorageMetadata,
 )
 from reftorch.distributed.checkpoint.state_dict_loader import load
-from reftorch.distributed.checkpoint.state_dict_saver import save
+from reftorch.distributed.checkpoint.state_dict_saver import async_save, save
 
 __all__ = [
     "BytesStorageMetadata",
@@ -33,6 +33,7 @@ __all__ = [
     "FileSystemWriter",
     "Metadata",
     "TensorStorageMetadata",
+    "async_save",
     "load",
     "save",
 ]

@@ -1,18 +1,22 @@
 """Saving a state dict from several ranks.
 
 Mirrors: torch/distributed/checkpoint/state_dict_saver.py, torch/distributed/checkpoint/_dedup_save_plans.py
-Leaves out: planners, saving in the background, ranks that do not talk to each other.
+Leaves out: planners, saving in another process, ranks that do not talk to each other.
 """
 
 from __future__ import annotations
 
+import copy
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from enum import Enum
 from typing import Any
 
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
 from reftorch.distributed import distributed_c10d as c10d
+from reftorch.distributed._state_dict_utils import _map_tensors
 from reftorch.distributed.checkpoint._nested_dict import _Place, flatten_state_dict
 from reftorch.distributed.checkpoint.filesystem import FileSystemWriter
 from reftorch.distributed.checkpoint.metadata import (
@@ -23,8 +27,9 @@ from reftorch.distributed.checkpoint.metadata import (
     TensorStorageMetadata,
 )
 from reftorch.distributed.checkpoint.utils import _DistWrapper, _local_piece, _states
+from reftorch.distributed.tensor import DTensor
 
-__all__ = ["save"]
+__all__ = ["AsyncCheckpointerType", "async_save", "save"]
 
 # What a rank has: for each piece, the tensor or value that it belongs to, and its number of bytes.
 _Plan = dict[MetadataIndex, tuple[Any, int]]
@@ -87,16 +92,24 @@ def save(
 
     Mirrors torch/distributed/checkpoint/state_dict_saver.py, ``save``.
     """
-    if planner is not None or not use_collectives:
-        raise NotImplementedError("save: planner must be None and use_collectives must be True")
-    if checkpoint_id is None and storage_writer is None:
-        raise ValueError("save: expected checkpoint_id, the folder of the checkpoint, or storage_writer")
-    ranks = _DistWrapper(process_group, _checked_dist(no_dist, "save"))
-    writer = FileSystemWriter(checkpoint_id) if storage_writer is None else storage_writer  # type: ignore[arg-type]
+    writer = _checked_writer("save", checkpoint_id, storage_writer, planner, use_collectives)
+    return _save(lambda: _states(state_dict), writer, _DistWrapper(process_group, _checked_dist(no_dist, "save")))
+
+
+def _checked_writer(verb: str, folder: Any, writer: FileSystemWriter | None, planner: Any, collectives: bool) -> Any:
+    if planner is not None or not collectives:
+        raise NotImplementedError(f"{verb}: planner must be None and use_collectives must be True")
+    if folder is None and writer is None:
+        raise ValueError(f"{verb}: expected checkpoint_id, the folder of the checkpoint, or storage_writer")
+    return FileSystemWriter(folder) if writer is None else writer
+
+
+def _save(states: Callable[[], dict[str, Any]], writer: Any, ranks: _DistWrapper) -> Metadata:
+    """Write what ``states()`` returns, on any thread: the ranks are given."""
     places: dict[str, _Place] = {}
 
     def plan() -> tuple[_Plan, dict[str, Any]]:
-        places.update(flatten_state_dict(_states(state_dict)))
+        places.update(flatten_state_dict(states()))
         writer.prepare(ranks.rank == 0)
         return _plan_of(places), {fqn: place.path for fqn, place in places.items()}
 
@@ -112,6 +125,81 @@ def save(
     metadata.storage_data = {index: info for found in written for index, info in found.items()}
     ranks.all_gather("write", lambda: writer.finish(metadata) if ranks.rank == 0 else None)
     return metadata
+
+
+class AsyncCheckpointerType(Enum):
+    """Where :func:`async_save` writes. Only THREAD is there.
+
+    Mirrors torch/distributed/checkpoint/state_dict_saver.py, ``AsyncCheckpointerType``.
+    """
+
+    THREAD = "thread"
+    PROCESS = "process"
+
+
+def async_save(
+    state_dict: dict[str, Any],
+    *,
+    checkpoint_id: str | os.PathLike[str] | None = None,
+    storage_writer: FileSystemWriter | None = None,
+    planner: Any = None,
+    process_group: Any = None,
+    async_checkpointer_type: AsyncCheckpointerType = AsyncCheckpointerType.THREAD,
+    async_stager: Any = None,
+    no_dist: bool = False,
+    use_collectives: bool = True,
+) -> Future[Metadata]:
+    """Copy a state dict, and write the copy from a thread of its own while the program goes on. All ranks call this.
+
+    The program may change the tensors as soon as the function returns. The ranks talk to each other while they write,
+    and a group runs its collectives in the order in which they are called. So a program that calls collectives before
+    the Future is done needs a second group for the checkpoint: ``process_group=dist.new_group()``, made once.
+
+    Args:
+        state_dict, checkpoint_id, storage_writer, planner, process_group, no_dist, use_collectives: as for
+            :func:`save`.
+        async_checkpointer_type: only THREAD.
+        async_stager: only None.
+
+    Returns:
+        A Future, whose ``result()`` waits for the end and returns what :func:`save` returns, or raises its errors.
+
+    Raises:
+        NotImplementedError: a process shall write, there is a stager, or as for :func:`save`.
+        ValueError: neither a folder nor a writer is given.
+
+    Example:
+        >>> import tempfile, warnings, reftorch as torch
+        >>> import reftorch.distributed.checkpoint as dcp
+        >>> folder, weight = tempfile.mkdtemp(), torch.tensor([1.0, 2.0])
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # there is no process group
+        ...     future = dcp.async_save({"weight": weight}, checkpoint_id=folder)
+        ...     _ = weight.zero_()  # too late for the checkpoint
+        ...     _ = future.result()
+        ...     dcp.load({"weight": weight}, checkpoint_id=folder)
+        >>> weight
+        tensor([1., 2.])
+
+    Mirrors torch/distributed/checkpoint/state_dict_saver.py, ``async_save``.
+    """
+    if async_checkpointer_type != AsyncCheckpointerType.THREAD or async_stager is not None:
+        raise NotImplementedError("async_save: async_checkpointer_type must be THREAD and async_stager must be None")
+    writer = _checked_writer("async_save", checkpoint_id, storage_writer, planner, use_collectives)
+    ranks = _DistWrapper(process_group, _checked_dist(no_dist, "save"))
+    staged = _map_tensors(_staged, _states(state_dict), copy.deepcopy)
+    executor = ThreadPoolExecutor(1, thread_name_prefix="async_save")
+    future = executor.submit(_save, lambda: staged, writer, ranks)
+    executor.shutdown(wait=False)
+    return future
+
+
+def _staged(tensor: Any) -> Any:
+    """Return a copy of a tensor in memory of its own on the CPU, without a graph."""
+    if isinstance(tensor, DTensor):
+        local = tensor._local_tensor.detach().to("cpu", copy=True)
+        return DTensor(local, tensor.device_mesh, tensor.placements, shape=tensor.shape)
+    return tensor.detach().to("cpu", copy=True)
 
 
 def _plan_of(places: dict[str, _Place]) -> _Plan:

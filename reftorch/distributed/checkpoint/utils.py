@@ -30,7 +30,9 @@ class _DistWrapper:
     """
 
     def __init__(self, group: Any, use_dist: bool) -> None:
-        self.group, self.use_dist = group, use_dist
+        # The default group is looked up now, because another thread may save, and a thread may have groups of its own.
+        self.group = c10d._get_default_group() if use_dist and group is None else group
+        self.use_dist = use_dist
         self.rank = c10d.get_rank(group) if use_dist else 0
 
     def all_gather(self, step: str, map_fun: Callable[[], Any]) -> list[Any]:
@@ -46,7 +48,7 @@ class _DistWrapper:
             failed, result = True, _wrap_exception(error)
         everyone: list[Any] = [(failed, result)]
         if self.use_dist:
-            everyone = [None] * c10d.get_world_size(self.group)
+            everyone = [None] * self.group.size()
             c10d.all_gather_object(everyone, (failed, result), group=self.group)
         failures = {rank: result for rank, (failed, result) in enumerate(everyone) if failed}
         if failures:

@@ -55,6 +55,26 @@ def test_files_cross_both_ways(real_torch: Any, tmp_path: Path) -> None:
     assert asked(real_torch, lambda lib: load(lib, ours)) == expected
 
 
+def save_in_a_thread(lib: Any, folder: str) -> list[str]:
+    state = values(lib)
+    dcp = importlib.import_module(f"{lib.__name__}.distributed.checkpoint")
+    future = dcp.async_save(state, checkpoint_id=folder)
+    state["w"].zero_()  # too late for the checkpoint
+    state["optim"]["groups"][0]["lr"] = 0.0
+    metadata = future.result()
+    return [type(future).__module__, *sorted(metadata.state_dict_metadata)]
+
+
+def test_files_that_a_thread_writes_cross_both_ways(real_torch: Any, tmp_path: Path) -> None:
+    ours, theirs = str(tmp_path / "ours"), str(tmp_path / "theirs")
+    assert save_in_a_thread(torch, ours) == asked(real_torch, lambda lib: save_in_a_thread(lib, theirs))
+    expected = [[[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]], [1.0, 1.0], 3, [{"lr": 0.5, "betas": [0.9, 0.99]}], "x"]
+    assert load(torch, ours) == load(torch, theirs) == expected
+    assert asked(real_torch, lambda lib: load(lib, ours)) == expected
+    known = dcp.FileSystemReader(ours).read_metadata().state_dict_metadata
+    assert known == dcp.FileSystemReader(theirs).read_metadata().state_dict_metadata
+
+
 def test_a_list_of_pieces_can_call_nothing(tmp_path: Path) -> None:
     class Evil:
         def __reduce__(self) -> Any:

@@ -15,6 +15,7 @@ import reftorch as torch
 import reftorch.distributed.checkpoint as dcp
 from reftorch import nn
 from reftorch.distributed.checkpoint.metadata import MetadataIndex
+from reftorch.distributed.checkpoint.state_dict_saver import AsyncCheckpointerType
 from reftorch.distributed.device_mesh import init_device_mesh
 from reftorch.distributed.fsdp import fully_shard
 from reftorch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
@@ -210,3 +211,33 @@ def test_a_model_in_pieces_goes_on_with_another_number_of_ranks(tmp_path: Path) 
     optimizer.step()
     for weight, average in read():
         assert torch.allclose(weight, net.weight) and torch.allclose(average, optimizer.state[net.weight]["exp_avg"])
+
+
+def test_ranks_train_on_while_a_thread_writes(tmp_path: Path) -> None:
+    @ranks()
+    def program() -> None:
+        group = dist.new_group()
+        net, _ = trained()
+        fully_shard(net)
+        first = net.weight.full_tensor()
+        future = dcp.async_save({"net": net, "step": 1}, checkpoint_id=tmp_path, process_group=group)
+        for _ in range(20):
+            with torch.no_grad():
+                net.weight.add_(1.0)
+            dist.all_reduce(torch.ones(2000))
+        assert future.result(60).state_dict_metadata.keys() == {"net.weight", "net.bias", "step"}
+        assert not torch.equal(net.weight.full_tensor(), first)
+        dcp.load({"net": net, "step": 0}, checkpoint_id=tmp_path)
+        assert torch.equal(net.weight.full_tensor(), first)
+
+    program()
+
+
+def test_the_error_of_a_thread_comes_with_the_result(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    future = dcp.async_save({"a": 1}, checkpoint_id=tmp_path / "file" / "folder")
+    with pytest.raises(dcp.CheckpointException, match="NotADirectoryError"):
+        future.result(60)
+    for options in ({"async_stager": object()}, {"async_checkpointer_type": AsyncCheckpointerType.PROCESS}):
+        with pytest.raises(NotImplementedError, match="async_save: async_checkpointer_type must be THREAD"):
+            dcp.async_save({"a": 1}, checkpoint_id=tmp_path, **options)
