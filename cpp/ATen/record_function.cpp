@@ -13,7 +13,7 @@
 #include <utility>
 
 namespace reftorch::at {
-int64_t (*next_sequence_nr)() = nullptr;
+ProfilerHooks profiler_hooks;
 
 using Clock = std::chrono::steady_clock;
 
@@ -102,10 +102,13 @@ void profiler_fallback(const OperatorHandle& op, DispatchKeySet keys, Stack* sta
     op.redispatchBoxed(keys - c10::DispatchKey::Profiler, stack);
     return;
   }
-  const bool may_be_recorded = keys.has(c10::DispatchKey::Autograd) && next_sequence_nr != nullptr;
+  const bool may_be_recorded = keys.has(c10::DispatchKey::Autograd) && profiler_hooks.next_sequence_nr != nullptr;
+  const std::shared_ptr<Recording> recording = current_recording();
+  const ProfilerConfig config = recording != nullptr ? recording->config : ProfilerConfig{};
   const RecordFunction record(
-      op.schema().qualified_name(), may_be_recorded ? next_sequence_nr() : -1, false,
-      RecordFunction::records_shapes() ? shapes_of(op.entry(), *stack) : std::vector<DimVector>());
+      op.schema().qualified_name(), may_be_recorded ? profiler_hooks.next_sequence_nr() : -1, false,
+      config.record_shapes ? shapes_of(op.entry(), *stack) : std::vector<DimVector>(),
+      config.with_flops && profiler_hooks.flops != nullptr ? profiler_hooks.flops(op, *stack) : 0);
   op.redispatchBoxed(keys - c10::DispatchKey::Profiler, stack);
 }
 
@@ -115,13 +118,15 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
 
 } // namespace
 
-void enable_profiler(ProfilerConfig config) {
+int64_t enable_profiler(ProfilerConfig config) {
   TORCH_CHECK(current_recording() == nullptr,
               "Can't enable the profiler: it runs already. Hint: profile() does not nest.");
   TORCH_CHECK(op_observer == nullptr,
               "Can't enable the profiler: a debugging tool observes the ops. Hint: leave its block.");
-  std::atomic_store(&current, std::make_shared<Recording>(config));
+  const auto recording = std::make_shared<Recording>(config);
+  std::atomic_store(&current, recording);
   autocast::set_profiler_needs_key(true);
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(recording->began.time_since_epoch()).count();
 }
 
 std::vector<RecordedEvent> disable_profiler() {
@@ -167,41 +172,77 @@ static std::shared_ptr<Recording> recording_of_thread() {
   return recording;
 }
 
-RecordFunction::RecordFunction(std::string name, int64_t sequence_nr, bool is_backward, std::vector<DimVector> shapes) {
-  const std::shared_ptr<Recording> recording = recording_of_thread();
-  if (recording == nullptr) {
-    return;
+// The bytes that the CPU's tensors have, and those of all devices. Allocators take locks, so no lock may be held.
+static std::pair<int64_t, int64_t> memory_now() {
+  return {allocated_bytes(), profiler_hooks.device_memory != nullptr ? profiler_hooks.device_memory() : 0};
+}
+
+// Adds the event to the recording of this thread, inside the events that are open, and returns its index.
+static int64_t begin_event(Recording& recording, RecordedEvent event, bool count_memory) {
+  if (recording.config.with_stack && profiler_hooks.python_stack != nullptr) {
+    event.stack = profiler_hooks.python_stack();
   }
-  std::lock_guard<c10::Mutex> lock(recording->mutex);
-  RecordedEvent event;
-  event.name = std::move(name);
+  if (count_memory) {
+    const auto [cpu, device] = memory_now();
+    event.cpu_memory = -cpu;
+    event.device_memory = -device;
+  }
+  std::lock_guard<c10::Mutex> lock(recording.mutex);
   event.parent = this_thread.open.empty() ? -1 : this_thread.open.back();
   event.thread = this_thread.number;
-  event.sequence_nr = sequence_nr;
-  event.is_backward = is_backward;
-  event.shapes = std::move(shapes);
-  event.cpu_memory = recording->config.profile_memory ? -allocated_bytes() : 0;
-  index_ = static_cast<int64_t>(recording->events.size());
-  this_thread.open.push_back(index_);
-  event.start_ns = recording->now();
-  recording->events.push_back(std::move(event));
+  const auto index = static_cast<int64_t>(recording.events.size());
+  this_thread.open.push_back(index);
+  event.start_ns = recording.now();
+  recording.events.push_back(std::move(event));
+  return index;
+}
+
+static void end_event(int64_t index, bool count_memory) {
+  const std::shared_ptr<Recording> recording = this_thread.of.lock();
+  if (index < 0 || recording == nullptr) {
+    return;
+  }
+  const int64_t end_ns = recording->now();
+  count_memory = count_memory && recording->config.profile_memory;
+  const auto [cpu, device] = count_memory ? memory_now() : std::pair<int64_t, int64_t>();
+  std::lock_guard<c10::Mutex> lock(recording->mutex);
+  while (!this_thread.open.empty() && this_thread.open.back() >= index) {
+    this_thread.open.pop_back();
+  }
+  if (index < static_cast<int64_t>(recording->events.size())) { // otherwise the profiler was disabled during the event
+    RecordedEvent& event = recording->events[static_cast<size_t>(index)];
+    event.end_ns = end_ns;
+    event.cpu_memory += cpu;
+    event.device_memory += device;
+  }
+}
+
+RecordFunction::RecordFunction(std::string name, int64_t sequence_nr, bool is_backward, std::vector<DimVector> shapes,
+                               int64_t flops) {
+  if (const std::shared_ptr<Recording> recording = recording_of_thread()) {
+    RecordedEvent event;
+    event.name = std::move(name);
+    event.sequence_nr = sequence_nr;
+    event.is_backward = is_backward;
+    event.shapes = std::move(shapes);
+    event.flops = flops;
+    index_ = begin_event(*recording, std::move(event), recording->config.profile_memory);
+  }
 }
 
 RecordFunction::~RecordFunction() {
-  const std::shared_ptr<Recording> recording = this_thread.of.lock();
-  if (index_ < 0 || recording == nullptr) {
-    return;
-  }
-  const int64_t end = recording->now();
-  std::lock_guard<c10::Mutex> lock(recording->mutex);
-  while (!this_thread.open.empty() && this_thread.open.back() >= index_) {
-    this_thread.open.pop_back();
-  }
-  if (index_ < static_cast<int64_t>(recording->events.size())) { // otherwise the profiler was disabled during the event
-    RecordedEvent& event = recording->events[static_cast<size_t>(index_)];
-    event.end_ns = end;
-    event.cpu_memory += recording->config.profile_memory ? allocated_bytes() : 0;
-  }
+  end_event(index_, true);
+}
+
+int64_t RecordFunction::begin(std::string name) {
+  const std::shared_ptr<Recording> recording = is_enabled() ? recording_of_thread() : nullptr;
+  RecordedEvent event;
+  event.name = std::move(name);
+  return recording != nullptr ? begin_event(*recording, std::move(event), false) : -1;
+}
+
+void RecordFunction::end(int64_t index) {
+  end_event(index, false);
 }
 
 AsyncEvent::AsyncEvent(std::string name, std::vector<DimVector> shapes) {

@@ -32,6 +32,7 @@ from reftorch.autograd.grad_mode import (
     set_multithreading_enabled,
 )
 from reftorch.autograd.gradcheck import gradcheck, gradgradcheck
+from reftorch.autograd.profiler_util import DeviceType as DeviceType
 from reftorch.autograd.variable import Variable
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """``profile``: :class:`autograd.profiler.profile <reftorch.autograd.profiler.profile>` on chosen steps of a loop.
 
 Mirrors: torch/profiler/profiler.py
-Leaves out: every device but the CPU, stacks, flops, modules, memory timelines, execution traces.
+Leaves out: the kernels of real GPUs, the events of Python functions, memory timelines, execution traces.
 """
 
 from __future__ import annotations
@@ -58,11 +58,14 @@ _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """Return the activities that can be measured here: only those of the CPU.
+    """Return the activities that can be measured here: those of the CPU, and those of simulated CUDA devices.
 
     Mirrors torch/profiler/profiler.py, ``supported_activities``.
     """
-    return {ProfilerActivity.CPU}
+    from reftorch import _C, cuda
+
+    simulated = cuda.is_available() and _C._cuda_is_simulated
+    return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if simulated else {ProfilerActivity.CPU}
 
 
 def schedule(
@@ -159,16 +162,21 @@ class profile:
     """Measure the ops of a loop, or of chosen steps of the loop.
 
     Args:
-        activities: the activities to measure; only ``ProfilerActivity.CPU`` is supported, and it is the default.
+        activities: the activities to measure; the default is all that :func:`supported_activities` returns.
+            ``ProfilerActivity.CUDA`` measures the kernels of simulated devices; where there are none, a warning says
+            that it has no effect.
         schedule: a function that returns the action of each step, such as :func:`schedule` makes; without it,
             everything inside the block is recorded.
         on_trace_ready: a function that is called with this object whenever a trace is complete.
         record_shapes: record the shapes of tensor arguments.
         profile_memory: record the number of bytes that each call allocated, minus those that it freed.
+        with_stack: record the lines of Python from which each op was called.
+        with_flops: count the floating point operations of products, of ``conv2d``, and of ``add`` and ``mul``.
+        with_modules: has no effect; PyTorch records the modules of TorchScript.
         acc_events: keep the events of previous cycles.
 
     Raises:
-        NotImplementedError: an option is not supported, such as ``with_stack``.
+        NotImplementedError: an option or an activity is not supported.
         ValueError: an activity is given twice.
         TypeError: an activity is not a ProfilerActivity.
         AssertionError: (from the methods) there is no trace yet.
@@ -192,10 +200,13 @@ class profile:
         on_trace_ready: Callable[[profile], Any] | None = None,
         record_shapes: bool = False,
         profile_memory: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
         acc_events: bool = False,
         **left_out: Any,
     ) -> None:
-        _check_activities(activities)
+        self.activities = _checked_activities(activities)
         asked_for = [name for name, value in left_out.items() if value]
         if asked_for:
             raise NotImplementedError(f"profile(): {', '.join(asked_for)} is not supported")
@@ -203,11 +214,14 @@ class profile:
         self.on_trace_ready = on_trace_ready
         self.record_shapes = record_shapes
         self.profile_memory = profile_memory
+        self.with_stack = with_stack
+        self.with_flops = with_flops
+        self.with_modules = with_modules
         self.acc_events = acc_events
         self.step_num = 0
         self.current_action = self._action()
         self.profiler: profiler.profile | None = None
-        self._former = EventList(profile_memory=profile_memory, with_shapes=record_shapes)
+        self._former: list[Any] = []
         self._step: profiler.record_function | None = None
         self._metadata: dict[str, Any] = {}
 
@@ -247,7 +261,14 @@ class profile:
             self._finish(hand_on=False)
         if self.current_action in _RECORDING and former != ProfilerAction.RECORD:
             self._keep_former()
-            self.profiler = profiler.profile(record_shapes=self.record_shapes, profile_memory=self.profile_memory)
+            self.profiler = profiler.profile(
+                use_cpu=ProfilerActivity.CPU in self.activities,
+                use_device="cuda" if ProfilerActivity.CUDA in self.activities else None,
+                record_shapes=self.record_shapes,
+                profile_memory=self.profile_memory,
+                with_stack=self.with_stack,
+                with_flops=self.with_flops,
+            )
             self.profiler.__enter__()
         if self.schedule is not None and self.current_action in _RECORDING:
             self._step = profiler.record_function(f"ProfilerStep#{self.step_num}")
@@ -274,13 +295,20 @@ class profile:
             raise AssertionError("Profiler must be initialized before accessing events")
         if self.profiler.function_events is None:
             raise AssertionError("Expected profiling results: the profiler did not finish running")
-        if not self._former:
-            return self.profiler.function_events
-        return EventList([*self._former, *self.profiler.function_events], self.profile_memory, self.record_shapes)
+        events = self.profiler.function_events
+        return events._like([*self._former, *events]) if self._former else events
 
-    def key_averages(self, group_by_input_shape: bool = False) -> EventList:
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
         """Sum the events by name; see ``EventList.key_averages``."""
-        return self.events().key_averages(group_by_input_shape)
+        return self.events().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        """Write the stack of each event with its time; see ``EventList.export_stacks``."""
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        self.events().export_stacks(path, metric)
 
     def add_metadata(self, key: str, value: str) -> None:
         """Store a text that is written with the trace."""
@@ -301,14 +329,15 @@ class profile:
                 json.dump({**self._metadata, **trace}, file)
 
 
-def _check_activities(activities: Iterable[ProfilerActivity] | None) -> None:
+def _checked_activities(activities: Iterable[ProfilerActivity] | None) -> set[ProfilerActivity]:
     seen: set[ProfilerActivity] = set()
-    for activity in activities or ():
+    for activity in activities or supported_activities():
         if not isinstance(activity, ProfilerActivity):
             raise TypeError(f"Expected ProfilerActivity or dict, got {type(activity)}")
         if activity in seen:
             raise ValueError(f"Activity {activity} specified more than once")
         seen.add(activity)
-    if seen - supported_activities():
-        missing = ", ".join(sorted(activity.name for activity in seen - supported_activities()))
-        raise NotImplementedError(f"profile(): there is no {missing} to measure here; activities may name the CPU only")
+    missing = sorted(activity.name for activity in seen - {ProfilerActivity.CPU, ProfilerActivity.CUDA})
+    if missing:
+        raise NotImplementedError(f"profile(): there is no {', '.join(missing)} to measure here")
+    return seen

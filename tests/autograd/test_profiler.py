@@ -124,6 +124,83 @@ def test_key_averages_and_table():
         prof.key_averages().table(sort_by="nothing")
 
 
+def test_stacks(tmp_path):
+    x = torch.ones(2, requires_grad=True)
+
+    def inner():
+        return (x * 2).sum()
+
+    with profile(with_stack=True) as prof:
+        inner().backward()
+    (mul,) = [e for e in prof.function_events if e.name == "aten::mul" and e.scope == 0 and e.cpu_parent is None]
+    assert mul.stack[0].endswith("): inner") and mul.stack[1].endswith("): test_stacks")
+    (node,) = [e for e in prof.function_events if e.name == "MulBackward0"]
+    assert node.stack == mul.stack and node.cpu_children[0].stack == mul.stack
+    by_stack = prof.key_averages(group_by_stack_n=1)
+    assert len([e for e in by_stack if e.key == "aten::mul"]) == 1 and "inner" in by_stack.table(
+        max_src_column_width=None
+    )
+    assert "inner" not in by_stack.table(max_src_column_width=3) and "Source Location" in by_stack.table()
+    assert "Source Location" not in prof.key_averages().table()
+    path = tmp_path / "stacks"
+    prof.export_stacks(str(path), "self_cpu_time_total")
+    assert all(line.rpartition(" ")[2].isdigit() and ";" in line for line in path.read_text().splitlines())
+    with pytest.raises(ValueError, match="metric should be one of"):
+        prof.export_stacks(str(path), "count")
+
+
+def flops(lib):
+    a, b = lib.ones(3, 4), lib.ones(4, 5)
+    batch = lib.ones(2, 3, 4), lib.ones(2, 4, 5)
+    conv = lib.nn.Conv2d(4, 6, (3, 2), stride=(2, 1), padding=(1, 0), dilation=(1, 2), groups=2)
+    with lib.autograd.profiler.profile(with_flops=True) as prof:
+        a @ b
+        lib.addmm(lib.ones(5), a, b)
+        lib.bmm(*batch)
+        lib.baddbmm(lib.ones(2, 3, 5), *batch)
+        conv(lib.ones(2, 4, 9, 8))
+        a + 1
+        a * a
+        a.exp()
+    return {e.key: e.flops for e in prof.key_averages() if e.flops}
+
+
+def test_flops_are_those_of_torch(real_torch):
+    assert flops(torch) == asked(real_torch, flops)
+
+
+def test_flops_in_a_table():
+    with profile(with_flops=True) as prof:
+        torch.ones(30, 40) @ torch.ones(40, 50)
+        torch.ones(2).exp()
+    table = prof.key_averages().table()
+    assert "Total KFLOPs" in table and "120.000" in table and "--" in table
+
+
+def test_options_of_the_table():
+    with profile() as prof, record_function("a block whose name is long"):
+        torch.ones(2)
+    averages = prof.key_averages()
+    assert "aten" not in averages.table(top_level_events_only=True)
+    assert "a block..." in averages.table(max_name_column_width=10)
+    assert "a block whose name is long" in averages.table(max_name_column_width=None)
+    lines = averages.table(time_unit="ms").splitlines()
+    assert lines[-1].endswith("ms") and "us" not in averages.table(time_unit="ms").replace("time", "")
+    with pytest.raises(ValueError, match="time_unit must be one of"):
+        averages.table(time_unit="h")
+
+
+def test_without_cuda_the_device_is_left_out_with_a_warning(monkeypatch):
+    monkeypatch.setattr(torch._C, "_cuda_getDeviceCount", lambda: 0, raising=False)
+    with pytest.warns(UserWarning, match="CUDA is not available, disabling CUDA profiling"):
+        prof = profile(use_cuda=True)
+    with prof:
+        torch.ones(2)
+    assert names(prof) == ["aten::ones"]
+    with pytest.warns(UserWarning, match="The tpu is not a valid device option"):
+        profile(use_device="tpu")
+
+
 def test_chrome_trace(tmp_path):
     with profile() as prof, record_function("block"):
         torch.ones(2)
@@ -155,8 +232,14 @@ def test_wrong_use():
     assert not torch._C._autograd._profiler_enabled()
     with pytest.raises(RuntimeError, match="didn't finish"):
         profile().key_averages()
-    with pytest.raises(NotImplementedError, match="with_stack"):
-        profile(with_stack=True)
+    with pytest.raises(NotImplementedError, match="experimental_config"):
+        profile(experimental_config=object())
+    with pytest.raises(AssertionError, match="No activities specified"):
+        profile(use_cpu=False)
+    with profile() as prof:
+        pass
+    with pytest.raises(AssertionError, match="requires with_stack=True"):
+        prof.export_stacks("nowhere")
     with profile(enabled=False) as prof:
         torch.ones(1)
     assert prof.function_events is None

@@ -6,15 +6,16 @@ Mirrors: test/profiler/test_profiler.py
 import pytest
 
 import reftorch as torch
-from reftorch.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg, _memory, _percent, _time
+from reftorch.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
+from reftorch.autograd.profiler_util.table import _memory, _percent, written_time
 
 
 @pytest.mark.parametrize(("us", "text"), [(0.5, "0.500us"), (1500.0, "1.500ms"), (2e6, "2.000s")])
 def test_times(us, text):
-    assert _time(us) == text
+    assert written_time(us) == text
 
 
-@pytest.mark.parametrize(("n", "text"), [(0, "0 b"), (-2048, "-2.00 Kb"), (3 << 20, "3.00 Mb"), (1 << 30, "1.00 Gb")])
+@pytest.mark.parametrize(("n", "text"), [(0, "0 B"), (-2048, "-2.00 KB"), (3 << 20, "3.00 MB"), (1 << 30, "1.00 GB")])
 def test_bytes(n, text):
     assert _memory(n) == text
 

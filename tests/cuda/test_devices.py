@@ -35,6 +35,8 @@ FILES = ("device_cuda.py", "device_graphs.py", "device_memory.py", "device_quest
 # The op table runs in one way only, because each of its calls waits for its result: 2,800 tests take two minutes. What
 # is compiled runs in one way, because compilers take the most time.
 RUNS = [(file, way) for file in FILES for way in WAYS]
+# Only the simulator records what its devices do.
+RUNS += [("device_profiler.py", way) for way in WAYS if HAS_SIMULATOR]
 RUNS += [("device_ops.py", "asynchronous"), ("device_kernels.py", "asynchronous"), ("device_extension.py", "blocking")]
 
 

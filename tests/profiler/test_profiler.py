@@ -112,8 +112,9 @@ def test_a_schedule_that_drops_its_trace_warns():
 ERRORS = {
     "twice": (lambda: profile(activities=[ProfilerActivity.CPU] * 2), ValueError, "specified more than once"),
     "no activity": (lambda: profile(activities=["CPU"]), TypeError, "Expected ProfilerActivity"),
-    "no GPU": (lambda: profile(activities=[ProfilerActivity.CUDA]), NotImplementedError, "there is no CUDA"),
-    "no stacks": (lambda: profile(with_stack=True), NotImplementedError, "with_stack is not supported"),
+    "no XPU": (lambda: profile(activities=[ProfilerActivity.XPU]), NotImplementedError, "there is no XPU"),
+    "unknown": (lambda: profile(experimental_config=1), NotImplementedError, "experimental_config is not supported"),
+    "no stacks": (lambda: profile().export_stacks("nowhere"), AssertionError, "requires with_stack=True"),
     "no trace": (lambda: profile().key_averages(), AssertionError, "Profiler must be initialized"),
     "schedule": (lambda: schedule(wait=0, warmup=1, active=0), AssertionError, "Invalid profiler schedule"),
     "step": (lambda: schedule(wait=0, warmup=1, active=1)(-1), AssertionError, "Step must be non-negative"),

@@ -312,7 +312,8 @@ void record_call(std::optional<at::RecordFunction>& record, PyObject* cls, PyObj
       shapes.emplace_back(THPVariable_Unpack(inputs[i]).sizes());
     }
   }
-  record.emplace(reinterpret_cast<PyTypeObject*>(cls)->tp_name, at::next_sequence_nr(), false, std::move(shapes));
+  record.emplace(reinterpret_cast<PyTypeObject*>(cls)->tp_name, at::profiler_hooks.next_sequence_nr(), false,
+                 std::move(shapes));
 }
 
 } // namespace

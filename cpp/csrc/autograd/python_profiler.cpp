@@ -1,6 +1,8 @@
 // Mirrors: torch/csrc/autograd/init.cpp (the profiler's part)
 #include <csrc/autograd/python_profiler.h>
 
+#include <csrc/profiler/python_frames.h>
+#include <csrc/profiler/util.h>
 #include <csrc/utils/pybind.h>
 
 #include <ATen/record_function.h>
@@ -13,8 +15,7 @@ namespace py = pybind11;
 
 namespace reftorch::torch::autograd {
 
-// Turns the profiler off and returns a tuple for each event: name, start and end in ns, parent, thread, sequence_nr,
-// cpu_memory, shapes, is_backward, is_async.
+// Turns the profiler off and returns a dict for each event.
 static py::list disable() {
   py::list events;
   for (const at::RecordedEvent& event : at::disable_profiler()) {
@@ -22,14 +23,33 @@ static py::list disable() {
     for (const at::DimVector& shape : event.shapes) {
       shapes.append(py::cast(std::vector<int64_t>(shape.begin(), shape.end())));
     }
-    events.append(py::make_tuple(event.name, event.start_ns, event.end_ns, event.parent, event.thread,
-                                 event.sequence_nr, event.cpu_memory, shapes, event.is_backward, event.is_async));
+    py::list stack;
+    for (const std::string& line : event.stack) {
+      stack.append(py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefault(line.c_str())));
+    }
+    py::dict fields;
+    fields["name"] = event.name;
+    fields["start_ns"] = event.start_ns;
+    fields["end_ns"] = event.end_ns;
+    fields["parent"] = event.parent;
+    fields["thread"] = event.thread;
+    fields["sequence_nr"] = event.sequence_nr;
+    fields["cpu_memory"] = event.cpu_memory;
+    fields["device_memory"] = event.device_memory;
+    fields["flops"] = event.flops;
+    fields["shapes"] = shapes;
+    fields["stack"] = stack;
+    fields["is_backward"] = event.is_backward;
+    fields["is_async"] = event.is_async;
+    events.append(fields);
   }
   return events;
 }
 
 void initProfiler(PyObject* module) {
-  at::next_sequence_nr = []() -> int64_t {
+  at::profiler_hooks.python_stack = &profiler::python_stack;
+  at::profiler_hooks.flops = &profiler::compute_flops;
+  at::profiler_hooks.next_sequence_nr = []() -> int64_t {
     return c10::GradMode::is_enabled() ? static_cast<int64_t>(Node::peek_sequence_nr()) : -1;
   };
   auto m = py::reinterpret_borrow<py::module_>(module);
@@ -37,8 +57,10 @@ void initProfiler(PyObject* module) {
       .def(py::init([](const std::string& name) { return std::make_unique<at::RecordFunction>(name); }));
   m.def(
       "_enable_profiler",
-      [](bool record_shapes, bool profile_memory) { at::enable_profiler({record_shapes, profile_memory}); },
-      py::arg("record_shapes"), py::arg("profile_memory"));
+      [](bool record_shapes, bool profile_memory, bool with_stack, bool with_flops) {
+        return at::enable_profiler({record_shapes, profile_memory, with_stack, with_flops});
+      },
+      py::arg("record_shapes"), py::arg("profile_memory"), py::arg("with_stack"), py::arg("with_flops"));
   m.def("_disable_profiler", &disable);
   m.def("_profiler_enabled", &at::RecordFunction::is_enabled);
 }

@@ -5,6 +5,7 @@
 // NVTX, IPC.
 #include <csrc/cuda/python_cuda.h>
 
+#include <csrc/cuda/python_activities.h>
 #include <csrc/cuda/python_graph.h>
 #include <csrc/cuda/python_kernel_watch.h>
 #include <csrc/cuda/python_memory.h>
@@ -13,6 +14,7 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/cuda/Sleep.h>
+#include <ATen/record_function.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -42,6 +44,15 @@ void poison_fork() {
 CUDAStream stream_from(int64_t id, int64_t device_index) {
   const c10::Device device(c10::DeviceType::CUDA, checked_device_index(device_index));
   return CUDAStream(c10::Stream(c10::Stream::UNSAFE, device, id));
+}
+
+// The bytes that tensors have on all devices, for the profiler.
+int64_t device_memory() {
+  int64_t bytes = 0;
+  for (DeviceIndex device = 0; device < c10::cuda::device_count(); device++) {
+    bytes += c10::cuda::CUDACachingAllocator::get()->getDeviceStats(device).allocated_bytes[0].current;
+  }
+  return bytes;
 }
 
 py::tuple pack(const CUDAStream& stream) {
@@ -87,6 +98,7 @@ void initCuda(PyObject* module) {
   m.def("_cuda_init", [] {
     c10::cuda::device_count_ensure_non_zero();
     poison_fork();
+    at::profiler_hooks.device_memory = &device_memory;
   });
   m.def("_cuda_isInBadFork", [] { return in_bad_fork; });
   // The version of the toolkit, 13000 for CUDA 13.0. The simulator is compiled without a toolkit.
@@ -127,6 +139,7 @@ void initCuda(PyObject* module) {
   initCudaGraph(m);
 #if defined(CUDA_SIM)
   initKernelWatch(m);
+  initActivities(m);
 #endif
 }
 

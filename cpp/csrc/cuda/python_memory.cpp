@@ -4,6 +4,7 @@
 #include <csrc/cuda/python_memory.h>
 
 #include <csrc/cuda/CUDAPluggableAllocator.h>
+#include <csrc/profiler/python_frames.h>
 #include <csrc/python_dtype.h>
 
 #include <c10/core/AllocatorConfig.h>
@@ -85,32 +86,10 @@ py::tuple memory_info(int64_t device) {
 
 // ---- snapshot and history ----
 
-std::string text_of(PyObject* string) {
-  const char* text = PyUnicode_AsUTF8(string);
-  if (text == nullptr) { // the name is not UTF-8
-    PyErr_Clear();
-    return "??";
-  }
-  return text;
-}
-
 // Returns the frames of the calling Python code; null in a thread that runs no Python, such as one of the engine's.
 Context gather_python_frames() {
-  if (PyGILState_Check() == 0) {
-    return nullptr;
-  }
-  auto frames = std::make_shared<GatheredContext>();
-  PyFrameObject* frame = PyEval_GetFrame();
-  Py_XINCREF(frame);
-  while (frame != nullptr) {
-    const auto code = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-    auto* const fields = reinterpret_cast<PyCodeObject*>(code.ptr());
-    frames->push_back({text_of(fields->co_filename), PyFrame_GetLineNumber(frame), text_of(fields->co_name)});
-    PyFrameObject* const back = PyFrame_GetBack(frame);
-    Py_DECREF(frame);
-    frame = back;
-  }
-  return frames;
+  auto frames = profiler::python_frames();
+  return frames ? std::make_shared<const GatheredContext>(*std::move(frames)) : nullptr;
 }
 
 py::list to_list(const Context& context) {

@@ -2,6 +2,7 @@
 //
 // Errors behave as in CUDA: a call reports an error that happened inside an earlier kernel, and from then on every call
 // that uses the device fails.
+#include <c10/cuda/sim/activities.h>
 #include <c10/cuda/sim/observer.h>
 #include <c10/cuda/sim/runtime.h>
 
@@ -52,6 +53,17 @@ void with_open_peers(Device& device, const std::function<void()>& f) {
 static cudaError_t synchronize(const Mark& mark) {
   wait_for(mark);
   return done(status());
+}
+
+// The name of a copy in a profile, as NVIDIA's tools write it.
+static const char* name_of_copy(const Device* to, const Device* from, bool pinned) {
+  if (to != nullptr && from != nullptr) {
+    return to == from ? "Memcpy DtoD (Device -> Device)" : "Memcpy PtoP (Device -> Device)";
+  }
+  if (to != nullptr) {
+    return pinned ? "Memcpy HtoD (Pinned -> Device)" : "Memcpy HtoD (Pageable -> Device)";
+  }
+  return pinned ? "Memcpy DtoH (Device -> Pinned)" : "Memcpy DtoH (Device -> Pageable)";
 }
 
 static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t handle, bool wait) {
@@ -119,7 +131,10 @@ static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t h
       }
       (void)staged;
     };
-    const Mark mark = enqueue(stream, {"copy", run, announce});
+    About about;
+    about.name = name_of_copy(to_device, from_device, pinned != nullptr);
+    about.bytes = bytes;
+    const Mark mark = enqueue(stream, {"copy", run, announce, about});
     if (!wait) {
       return cudaSuccess;
     }
@@ -129,6 +144,7 @@ static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t h
 }
 
 cudaError_t launch(const cudaLaunchConfig_t& config, std::unique_ptr<Kernel> kernel) {
+  const ApiCall call("cudaLaunchKernel");
   return with_stream(config.stream, [&](const StreamPtr& stream) {
     const dim3 g = config.gridDim, b = config.blockDim;
     if (stream->device->index != current_device) {
@@ -143,7 +159,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, std::unique_ptr<Kernel> ker
                       device = stream->device](unsigned long number) {
       with_open_peers(*device, [&] { run_grid(config, *kernel, *device, number); });
     };
-    enqueue(stream, {"kernel", run, nullptr, function});
+    enqueue(stream, {"kernel", run, nullptr, {function, g, b, config.dynamicSmemBytes}});
     // With CUDA_LAUNCH_BLOCKING=1 the kernel has run, so its own launch reports the error, as on a GPU.
     return runtime().blocking ? stream->device->error.load() : cudaSuccess;
   });
@@ -212,6 +228,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
+  const ApiCall call("cudaDeviceSynchronize");
   RETURN_IF_ERROR(status());
   RETURN_IF_ERROR(forbid_wait(runtime().devices[current_device]));
   return synchronize_device(runtime().devices[current_device]);
@@ -254,6 +271,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
 
 // ---- Memory ----
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+  const ApiCall call("cudaMalloc");
   RETURN_IF_ERROR(status());
   RETURN_IF_ERROR(forbid_unsafe());
   *pointer = nullptr;
@@ -280,6 +298,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   return cudaSuccess;
 }
 cudaError_t cudaFree(void* pointer) {
+  const ApiCall call("cudaFree");
   RETURN_IF_ERROR(status());
   if (pointer == nullptr) {
     return cudaSuccess;
@@ -315,19 +334,23 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return cudaSuccess;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  const ApiCall call("cudaMemcpy");
   RETURN_IF_ERROR(status());
   RETURN_IF_ERROR(check_kind(to, from, kind));
   return copy(to, from, bytes, nullptr, true);
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  const ApiCall call("cudaMemcpyAsync");
   RETURN_IF_ERROR(status());
   RETURN_IF_ERROR(check_kind(to, from, kind));
   return copy(to, from, bytes, stream, false);
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes, cudaStream_t stream) {
+  const ApiCall call("cudaMemcpyPeerAsync");
   return copy(to, from, bytes, stream, false);
 }
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream) {
+  const ApiCall call("cudaMemsetAsync");
   return with_stream(stream, [&](const StreamPtr& s) {
     if (device_of(pointer) != s->device) {
       return cudaErrorInvalidValue;
@@ -336,7 +359,10 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t
       if_watching([&](Observer& it) { it.range(pointer, bytes, /*writes=*/true, number); });
       std::memset(pointer, value, bytes);
     };
-    enqueue(s, {"memset", run});
+    About about;
+    about.name = "Memset (Device)";
+    about.bytes = bytes;
+    enqueue(s, {"memset", run, nullptr, about});
     return cudaSuccess;
   });
 }
@@ -366,6 +392,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) { // the stream first finishe
   });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+  const ApiCall call("cudaStreamSynchronize");
   return with_stream(handle, [](const StreamPtr& stream) {
     RETURN_IF_ERROR(forbid_wait(*stream));
     if_watching([&](Observer& it) { it.host_waits_for_stream(stream.get()); });
@@ -412,6 +439,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
+  const ApiCall call("cudaEventRecord");
   return with_stream(handle, [&](const StreamPtr& stream) {
     if (event->device != stream->device->index) {
       return cudaErrorInvalidResourceHandle;
@@ -423,6 +451,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
   });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned) {
+  const ApiCall call("cudaStreamWaitEvent");
   return with_stream(handle, [&](const StreamPtr& stream) {
     cudaError_t error = cudaSuccess;
     if (!capture_wait(stream, *event, &error)) {
@@ -444,6 +473,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  const ApiCall call("cudaEventSynchronize");
   RETURN_IF_ERROR(status());
   RETURN_IF_ERROR(forbid_wait(*event));
   if_watching([&](Observer& it) { it.host_waits_for_event(event); });

@@ -10,6 +10,7 @@
 // a node depends on a node of another lane, its lane waits for an event, so the nodes run in each order that the graph
 // allows. Limits: nothing becomes faster, because each node is an operation of a queue as before. A graph cannot be
 // changed or become a part of another one, and there are no nodes that allocate memory.
+#include <c10/cuda/sim/activities.h>
 #include <c10/cuda/sim/observer.h>
 #include <c10/cuda/sim/runtime.h>
 
@@ -315,9 +316,9 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned
   file << "digraph graph_0 {\n";
   for (size_t i = 0; i < graph->nodes.size(); i++) {
     const Operation& operation = graph->nodes[i].operation;
-    const std::string name = operation.function != nullptr ? function_name(operation.function)
-                             : operation.what != nullptr   ? operation.what
-                                                           : "host function";
+    const std::string name = operation.about.function != nullptr ? function_name(operation.about.function)
+                             : operation.what != nullptr         ? operation.what
+                                                                 : "host function";
     file << "  n" << i << " [label=\"" << i << ": " << name << "\\nlane " << graph->nodes[i].lane << "\"];\n";
     for (const size_t dependency : graph->nodes[i].dependencies) {
       file << "  n" << dependency << " -> n" << i << ";\n";
@@ -349,6 +350,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t gra
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t handle) {
+  const ApiCall call("cudaGraphLaunch");
   return with_stream(handle, [&](const StreamPtr& stream) {
     {
       std::lock_guard<std::mutex> lock(runtime().mutex);

@@ -8,6 +8,7 @@
 //   symbols.cpp  the names of kernels
 //   output.cpp   what kernels print
 //   guard.cpp    ends kernels that never end
+//   activities.h what the files above tell a profiler
 //   observer.h   what the files above tell a tool that watches kernels; watch/ has that tool
 //   pinned.cpp   pinned memory of the host
 //   api.cpp      the other functions of the CUDA runtime
@@ -123,13 +124,22 @@ extern thread_local cudaError_t last_error;
 bool passed(const Mark& mark); // the caller holds the mutex
 void wait_for(const Mark& mark);
 
+// What a profiler is told of an operation.
+struct About {
+  const void* function = nullptr; // the kernel, and how it was launched
+  dim3 grid{}, block{};
+  size_t shared_bytes = 0;
+  const char* name = nullptr; // of an operation that is no kernel
+  size_t bytes = 0;           // of a copy or of a memset
+};
+
 // Work for a stream. A graph runs the work once for each launch, so `run` must not change what it owns. `number` is the
 // number that the observer gave the operation, or 0 if nobody watches.
 struct Operation {
   const char* what; // the name for the observer, which does not count operations without a name
   std::function<void(unsigned long number)> run;
   std::function<void(Observer& it, unsigned long number)> announce{}; // is called when the operation is enqueued
-  const void* function = nullptr;                                     // the kernel
+  About about{};
 };
 // An operation in the queue of a stream. It begins after the marks in `before`.
 struct Queued {

@@ -2,6 +2,7 @@
 //
 // A stream is a queue of operations. Its worker thread starts with the first operation and runs one operation after the
 // other.
+#include <c10/cuda/sim/activities.h>
 #include <c10/cuda/sim/observer.h>
 #include <c10/cuda/sim/runtime.h>
 
@@ -196,6 +197,7 @@ Mark enqueue(const StreamPtr& stream, Operation operation) {
       return {};
     }
   }
+  record_activity(operation, *stream);
   const unsigned long number = operation.what != nullptr ? number_of(stream, operation.what) : 0;
   if (operation.announce != nullptr && number != 0) {
     if_watching([&](Observer& it) { operation.announce(it, number); });
