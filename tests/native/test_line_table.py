@@ -34,18 +34,17 @@ def lines_with_code(library: Path) -> dict[str, set[int]]:
     the base name.
     """
     table: dict[str, set[int]] = {}
-    heading = ""
+    base, in_full = "", ""  # of the file whose rows come, if it is one of ours; there are two million rows
     command = ["readelf", "--debug-dump=decodedline", str(library)]
     for row in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
         if row.endswith(":"):
-            heading = row[:-1].removeprefix("CU: ")
+            path = Path(row[:-1].removeprefix("CU: "))
+            known = path.is_absolute() and path.is_relative_to(ROOT)
+            base, in_full = (path.name, str(path.relative_to(ROOT))) if known else ("", "")
         elif row.endswith(" x"):  # the start of a statement
-            name, line, *_ = row.split()
-            path = Path(heading)
-            known = path.name == name and path.is_absolute() and path.is_relative_to(ROOT)
-            key = str(path.relative_to(ROOT)) if known else name
+            name, line, _ = row.split(None, 2)
             if line.isdigit():
-                table.setdefault(key, set()).add(int(line))
+                table.setdefault(in_full if name == base else name, set()).add(int(line))
     return table
 
 
