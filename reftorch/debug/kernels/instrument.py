@@ -17,6 +17,7 @@ from pathlib import Path
 
 from reftorch._source_paths import here, source_root
 from reftorch.debug.common.native import NeedsDebugBuild
+from reftorch.debug.kernels import kept_libraries
 from reftorch.utils import cpp_extension
 
 # The last option is gcc's, and has no effect in clang: calls for volatile accesses of their own.
@@ -81,13 +82,13 @@ def _compiled(source: Path) -> Path:
     key = hashlib.sha256(repr((unit, source.read_bytes(), flags, build)).encode()).hexdigest()[:12]
     folder = Path(os.environ.get("REFTORCH_EXTENSIONS_DIR") or cpp_extension._extensions())
     library = folder / f"watched_{source.stem}_{key}.so"
-    if not library.exists():
-        _compile(unit, flags, library)
+    if not kept_libraries.take(library):
+        kept_libraries.put(_compile(unit, flags, library), library)
     return library
 
 
-def _compile(unit: str, flags: list[str], library: Path) -> None:
-    """Compile the text of a unit and link it with the loaded library, in two commands."""
+def _compile(unit: str, flags: list[str], library: Path) -> Path:
+    """Compile the text of a unit and link it with the loaded library, in two commands; return the unfinished file."""
     compiler = shlex.split(os.environ.get("CXX", "c++"))
     unfinished = str(library.with_suffix(f".{os.getpid()}"))
     object_file = f"{unfinished}.o"
@@ -101,4 +102,4 @@ def _compile(unit: str, flags: list[str], library: Path) -> None:
         mend = "install g++ (Debian, Ubuntu: sudo apt install g++), or name a compiler in CXX"
         raise RuntimeError(f"watch_kernels: no compiler {compiler[0]!r}; {mend}") from None
     os.unlink(object_file)
-    os.replace(unfinished, library)  # atomic: other processes may compile the same file
+    return Path(unfinished)

@@ -38,6 +38,10 @@ class watch_kernels(KernelReport):
     compiled once more when the block first calls an op of their file; that takes some seconds and is kept for the next
     time. A watched kernel is 2 to 60 times slower. This needs the Debug build and ``REFTORCH_CUDA_SIM=1``.
 
+    A store of one's own struct that a call returns into memory, ``out[i] = f(x)``, is not seen: no fault of it is
+    found, and a later read of the element is reported as a read of memory that nobody has written. With a variable it
+    is seen: ``Pair p = f(x); out[i] = p;``.
+
     Args:
         seconds: how long a kernel may run before it is stopped.
         library: whether to watch the library's own kernels.

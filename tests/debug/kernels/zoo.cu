@@ -259,6 +259,29 @@ __global__ void vectors_by_calls(const float* x, float* y, int n) {
   y[t] = s[t].x;
 }
 
+// ---- a struct of a learner's own ----
+struct Pair {
+  float a, b;
+};
+__device__ Pair pair_of(float x) {
+  return {x, x};
+}
+__global__ void struct_by_variable_of_two_threads(const float* x, float* y, int n) {
+  Pair* out = reinterpret_cast<Pair*>(y);
+  Pair p = pair_of(x[threadIdx.x]);
+  out[threadIdx.x / 4] = p; // fault
+}
+// Not seen: see Note [Stores of what a call returns].
+__global__ void struct_by_call_of_two_threads(const float* x, float* y, int n) {
+  Pair* out = reinterpret_cast<Pair*>(y);
+  out[threadIdx.x / 4] = pair_of(x[threadIdx.x]);
+}
+__global__ void struct_by_call_that_is_read(const float* x, float* y, int n) {
+  __shared__ Pair s[32];
+  s[threadIdx.x] = pair_of(x[threadIdx.x]);
+  y[threadIdx.x] = s[threadIdx.x].a; // fault
+}
+
 // ---- stores of one value, and words ----
 __global__ void one_value_by_volatile_stores(const float* x, float* y, int n) {
   *const_cast<volatile float*>(y) = 3;
@@ -303,6 +326,9 @@ const std::map<std::string, Kernel> kernels = {
     NAMED(half_that_nobody_wrote),
     NAMED(vector_of_two_threads),
     NAMED(vectors_by_calls),
+    NAMED(struct_by_variable_of_two_threads),
+    NAMED(struct_by_call_of_two_threads),
+    NAMED(struct_by_call_that_is_read),
     NAMED(one_value_by_volatile_stores),
     NAMED(volatile_and_plain_store),
     NAMED(word_around_a_half),
