@@ -13,7 +13,7 @@ import random
 import gdb
 from reftorch_gdb import graph, printers, values, view
 
-ROUNDS = int(os.environ.get("REFTORCH_ROUNDS", "20"))
+ROUNDS = int(os.environ.get("REFTORCH_ROUNDS", "6"))
 LONGEST = 20_000  # characters that one value may take on the screen
 AUTOGRAD = "reftorch::torch::autograd::"
 OTHERS = [

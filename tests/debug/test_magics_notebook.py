@@ -29,10 +29,8 @@ REPEATS = int(os.environ.get("REFTORCH_REPEATS", "1"))
 CELLS = [
     "import reftorch as torch\n%load_ext reftorch.debug\na = torch.arange(4.0).reshape(2, 2)\nb = torch.ones(2, 2) * 2",
     '%%gdb mul -c "rt-bt; info args; rt-tensor iter.operands_.begin_[0]" -n 2\nc = a * b\nd = c * c',
-    "%%gdb BinaryOpsKernel.cpp:30\nc = a * b",
-    '%%gdb "mul if iter.numel() == 4"\nc = b[0] * b[0]\nc = a * b',
-    "%%native_trace mul --over -v iter\nc = a * b",
-    "%%native_trace mul --max 8\nc = a * b",
+    '%%gdb "mul if iter.numel() == 4" -b BinaryOpsKernel.cpp:30 -n 2\nc = b[0] * b[0]\nc = a * b',
+    TRACED := "%%native_trace mul --over -v iter\nc = a * b",
     "%%calltree\nc = a * b",
     "%%ranks 4\nc = a * rank\ndist.all_reduce(c)\nprint(rank)\nc",
     "%%ranks 2 --may-fail\nif rank == 0:\n    dist.barrier()\nraise ValueError('meant')",
@@ -89,6 +87,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_gdb_shows_the_same(stored: Path, gdb: str) -> None:
     outputs = [cell.outputs for cell in nbformat.read(stored, 4).cells]
     assert all(outputs[1:]), "each cell but the first shows something"
+    traced = outputs[CELLS.index(TRACED)][0]["data"]["text/plain"]
+    assert {line.split(":")[0] for line in traced.splitlines()} == {"BinaryOpsKernel.cpp"}, "--over enters no function"
     done = nbval(stored, gdb)
     assert done.returncode == 0, done.stdout[-6000:]
 

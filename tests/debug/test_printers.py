@@ -72,6 +72,7 @@ OPTIONALS = (
     "python from reftorch_gdb import printers; kind = gdb.lookup_type('std::optional<long>'); "
     "print(*(printers.text(gdb.Value(bytes([7, *[0] * 7, full, *[0] * 7]), kind)) for full in (1, 0)))"
 )
+IN_BACKWARD = "python gdb.execute('rt-bt')"
 AT_MUL = [
     "rt-op mul", "run", "rt-bt", "print iter", "print iter.shape_", "print iter.common_dtype_", "print iter.device_",
     "rt-op mull", "rt-tensor 3", "print *(reftorch::at::Tensor*)$pc", "print *(reftorch::c10::Storage*)$pc",
@@ -81,6 +82,7 @@ AT_MUL = [
     "up 2", "print self", "print other", "rt-tensor self", f"print {SELF}", "print self.impl_",
     "print self.impl_.target_.storage_", "print self.impl_.target_.key_set_",
     "set reftorch-children on", "output self", READABLE, OPTIONALS,
+    "set reftorch-children off", "continue", "c", "fg", IN_BACKWARD, "up", "info locals",
 ]  # fmt: skip
 
 
@@ -163,6 +165,17 @@ def test_one_stack_for_both_languages(at_mul: Gdb) -> None:
     assert lines[-1].split("program.py:")[1].split() == ["5", "<module>"]
 
 
+def test_one_stack_shows_engine_formula_and_kernel(at_mul: Gdb) -> None:
+    shown = at_mul[IN_BACKWARD]
+    places = [line.split()[2].rpartition(":")[0] for line in shown.splitlines()]
+    kernel = places.index("cpp/ATen/native/cpu/BinaryOpsKernel.cpp")
+    formula = next(i for i, place in enumerate(places) if place.startswith("reftorch/autograd/derivatives/"))
+    engine = places.index("cpp/csrc/autograd/engine.cpp")
+    caller = len(places) - 1
+    assert kernel < formula < engine < caller
+    assert shown.splitlines()[-1].split("program.py:")[1].split()[0] == "9"
+
+
 FUZZED = """
 import reftorch as torch
 a = torch.arange(6.0).reshape(2, 3).requires_grad_()
@@ -223,24 +236,6 @@ def test_gdb_leaves_no_core_file_when_it_fails(tmp_path: Path) -> None:
         assert list(tmp_path.iterdir()) == []
 
 
-KERNELS = """
-import reftorch as torch
-a, b = torch.ones(3), torch.zeros(3)
-torch.lerp(a, b, 0.5)
-torch.lerp(a, b, torch.full((3,), 0.5))
-torch.hstack([a, b])
-"""
-
-
-@pytest.mark.parametrize("path", GDBS)
-def test_an_op_stops_in_each_of_its_kernels_or_in_its_function(path: str, tmp_path: Path) -> None:
-    gdb = Gdb(path, tmp_path, KERNELS, ["rt-op lerp", "rt-op hstack if tensors.size() == 2", "run", "continue", "c"])
-    for command, kernel in (("run", "lerp_scalar_kernel"), ("continue", "lerp_tensor_kernel")):
-        assert re.search(rf"{kernel}<.*>.* \(iter=TensorIterator \[3\]", gdb[command])
-        assert re.search(rf"^\d+\tREGISTER_CPU_ELEMENTWISE\(\w+, {kernel}, ", gdb[command], re.MULTILINE)
-    assert "reftorch::at::native::joined<reftorch::at::native::hstack> (tensors=[Tensor f32[3]" in gdb["c"]
-
-
 # Layers, and the function in which each of their ops stops.
 NETWORK = """
 import reftorch as torch
@@ -296,82 +291,19 @@ def test_what_the_compiler_left_out_is_called_so(path: str, tmp_path: Path) -> N
     assert "['all', '<optimized out>']" in done.stdout
 
 
-BACKWARD = ["rt-op mul", "run", "continue", "continue", "continue", "rt-bt", "up", "info locals"]
-
-
-@pytest.mark.parametrize("path", GDBS)
-def test_one_stack_shows_engine_formula_and_kernel(path: str, tmp_path: Path) -> None:
-    shown = Gdb(path, tmp_path, PROGRAM, BACKWARD)["rt-bt"]
-    places = [line.split()[2].rpartition(":")[0] for line in shown.splitlines()]
-    kernel = places.index("cpp/ATen/native/cpu/BinaryOpsKernel.cpp")
-    formula = next(i for i, place in enumerate(places) if place.startswith("reftorch/autograd/derivatives/"))
-    engine = places.index("cpp/csrc/autograd/engine.cpp")
-    caller = len(places) - 1
-    assert kernel < formula < engine < caller
-    assert shown.splitlines()[-1].split("program.py:")[1].split()[0] == "9"
-
-
-@pytest.mark.parametrize("path", GDBS)
-def test_a_generated_function_takes_a_breakpoint_and_is_in_the_stack(path: str, tmp_path: Path) -> None:
-    program = "import reftorch as torch\na = torch.ones(2)\ntorch._C._debug.sentinel()\nb = torch.hstack([a, a])\n"
-    commands = ["break reftorch_debug_sentinel", "run", "break reftorch::at::cat", "continue", "rt-bt"]
-    lines = Gdb(path, tmp_path, program, commands)["rt-bt"].splitlines()
-    assert lines[0].split()[2].startswith("build/Debug/generated/ATen/Functions.cpp:")
-    assert lines[0].endswith("at::cat")
-    assert lines[-1].split("program.py:")[1].split()[0] == "4"
-
-
-@pytest.mark.parametrize("path", GDBS)
-def test_rt_into_reaches_the_next_native_function(path: str, tmp_path: Path) -> None:
-    program = "import reftorch as torch\na = torch.ones(2)\ntorch._C._debug.sentinel()\nb = a * a\n"
-    commands = ["break reftorch_debug_sentinel", "run", "rt-into", "rt-into mul_kernel", "rt-bt"]
-    gdb = Gdb(path, tmp_path, program, commands)
-    assert "BinaryOps.cpp" in gdb["rt-into"]
-    assert "mul_kernel" in gdb["rt-into mul_kernel"]
-    assert "program.py:4" in gdb["rt-bt"]
-
-
-GRAPH = """
-import reftorch as torch
-a = torch.ones(2, requires_grad=True)
-b = a * a
-c = b + b.detach() * a
-c.neg()
-"""
-
-
-@pytest.mark.parametrize("path", GDBS)
-def test_rt_graph_shows_nodes_and_leaves(path: str, tmp_path: Path) -> None:
-    commands = [
-        "rt-op neg", "run", "frame function reftorch::at::native::unary_op_out", "rt-graph self", "rt-graph out",
-        "rt-graph *(reftorch::at::Tensor*)$pc", "rt-graph 3", "rt-graph", "rt-graph no_such",
-        "set $meta = (reftorch::torch::autograd::AutogradMeta*)*(void**)&self.impl_.target_.autograd_meta_",
-        "print $meta->grad_fn_._M_ptr->next_edges_", "print *$meta->grad_fn_._M_ptr",
-        "rt-graph *$meta->grad_fn_._M_ptr", "rt-graph $meta->grad_fn_",
-    ]  # fmt: skip
-    gdb = Gdb(path, tmp_path, GRAPH, commands)
-    leaf = "AccumulateGrad of Tensor f32[2] strides=[1] [1, 1]"
-    lines = re.sub(r" #\d+", "", gdb["rt-graph self"]).splitlines()
-    assert lines == [
-        "AddBackward0", "|- MulBackward0", f"|  |- {leaf}", f"|  `- {leaf} (above)", "`- MulBackward0",
-        "   |- no gradient", f"   `- {leaf} (above)",
-    ]  # fmt: skip
-    assert gdb["rt-graph $meta->grad_fn_"] == gdb["rt-graph self"]
-    assert gdb["rt-graph *$meta->grad_fn_._M_ptr"].endswith(gdb["rt-graph self"])  # after gdb's own warning
-    assert gdb["rt-graph out"] == "out has no graph: no op recorded it."
-    edges = gdb["print $meta->grad_fn_._M_ptr->next_edges_"]
-    assert edges.endswith("= [Edge to MulBackward0, input 0, Edge to MulBackward0, input 0]")
-    assert re.search(r"= AddBackward0 #\d+ with 2 next edges$", gdb["print *$meta->grad_fn_._M_ptr"])
-    assert "Cannot access memory" in gdb["rt-graph *(reftorch::at::Tensor*)$pc"]
-    assert "cannot be read as a tensor or a node: of type int" in gdb["rt-graph 3"]
-    assert "of which tensor or node?" in gdb["rt-graph"]
-    assert 'No symbol "no_such"' in gdb["rt-graph no_such"]
-    assert "warning" not in gdb["rt-graph self"]
-    assert "Python Exception" not in gdb.all
-
-
-STEPPED = """import reftorch as torch
-a = torch.ones(2)
+WALK = """import reftorch as torch
+a, b = torch.ones(3), torch.zeros(3)
+torch.lerp(a, b, 0.5)
+torch.lerp(a, b, torch.full((3,), 0.5))
+torch.hstack([a, b])
+torch._C._debug.sentinel()
+torch.hstack([a, a])
+torch._C._debug.sentinel()
+a * a
+x = torch.ones(2, requires_grad=True)
+y = x * x
+z = y + y.detach() * x
+z.neg()
 def product(x):
     y = x
     return y * x
@@ -379,16 +311,73 @@ torch._C._debug.sentinel()
 b = product(a)
 c = b
 """
+AT_LERP = ["rt-op lerp", "rt-op hstack if tensors.size() == 2", "run", "continue", "c", "delete"]
+AT_CAT = ["break reftorch_debug_sentinel", "cont", "tbreak reftorch::at::cat", "continue 1", "rt-bt"]
+BT_AFTER_INTO = "python gdb.execute('rt-bt')"
+INTO = ["python gdb.execute('continue') # to the second sentinel", "rt-into", "rt-into mul_kernel", BT_AFTER_INTO]
+AT_NEG = [
+    "rt-op neg", "fg", "frame function reftorch::at::native::unary_op_out", "rt-graph self", "rt-graph out",
+    "rt-graph *(reftorch::at::Tensor*)$pc", "rt-graph 3", "rt-graph", "rt-graph no_such",
+    "set $meta = (reftorch::torch::autograd::AutogradMeta*)*(void**)&self.impl_.target_.autograd_meta_",
+    "print $meta->grad_fn_._M_ptr->next_edges_", "print *$meta->grad_fn_._M_ptr",
+    "rt-graph *$meta->grad_fn_._M_ptr", "rt-graph $meta->grad_fn_",
+]  # fmt: skip
+STEPS = [f"python gdb.execute('rt-pystep') # {i}" for i in range(5)]
+STEPPED = ["python gdb.execute('continue') # to the third sentinel", "rt-pylist", *STEPS]
 
 
-@pytest.mark.parametrize("path", GDBS)
-def test_python_s_lines_are_listed_and_stepped(path: str, tmp_path: Path) -> None:
-    steps = [f"python gdb.execute('rt-pystep') # {i}" for i in range(5)]
-    gdb = Gdb(path, tmp_path, STEPPED, ["break reftorch_debug_sentinel", "run", "rt-pylist", *steps])
-    assert "-> 6  torch._C._debug.sentinel()" in gdb["rt-pylist"]
-    assert "   5      return y * x" in gdb["rt-pylist"]
-    assert [gdb[step].splitlines()[-1] for step in steps] == [
-        "-> 7  b = product(a)", "-> 4      y = x", "-> 5      return y * x", "-> 8  c = b",
+@pytest.fixture(scope="module", params=GDBS)
+def walk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Gdb:
+    """Several stops in one program, because each start of gdb reads the symbols again."""
+    return Gdb(request.param, tmp_path_factory.mktemp("gdb"), WALK, [*AT_LERP, *AT_CAT, *INTO, *AT_NEG, *STEPPED])
+
+
+def test_an_op_stops_in_each_of_its_kernels_or_in_its_function(walk: Gdb) -> None:
+    for command, kernel in (("run", "lerp_scalar_kernel"), ("continue", "lerp_tensor_kernel")):
+        assert re.search(rf"{kernel}<.*>.* \(iter=TensorIterator \[3\]", walk[command])
+        assert re.search(rf"^\d+\tREGISTER_CPU_ELEMENTWISE\(\w+, {kernel}, ", walk[command], re.MULTILINE)
+    assert "reftorch::at::native::joined<reftorch::at::native::hstack> (tensors=[Tensor f32[3]" in walk["c"]
+
+
+def test_a_generated_function_takes_a_breakpoint_and_is_in_the_stack(walk: Gdb) -> None:
+    lines = walk["rt-bt"].splitlines()
+    assert lines[0].split()[2].startswith("build/Debug/generated/ATen/Functions.cpp:")
+    assert lines[0].endswith("at::cat")
+    assert lines[-1].split("program.py:")[1].split()[0] == "7"
+
+
+def test_rt_into_reaches_the_next_native_function(walk: Gdb) -> None:
+    assert "BinaryOps.cpp" in walk["rt-into"]
+    assert "mul_kernel" in walk["rt-into mul_kernel"]
+    assert "program.py:9" in walk[BT_AFTER_INTO]
+
+
+def test_rt_graph_shows_nodes_and_leaves(walk: Gdb) -> None:
+    leaf = "AccumulateGrad of Tensor f32[2] strides=[1] [1, 1]"
+    lines = re.sub(r" #\d+", "", walk["rt-graph self"]).splitlines()
+    assert lines == [
+        "AddBackward0", "|- MulBackward0", f"|  |- {leaf}", f"|  `- {leaf} (above)", "`- MulBackward0",
+        "   |- no gradient", f"   `- {leaf} (above)",
+    ]  # fmt: skip
+    assert walk["rt-graph $meta->grad_fn_"] == walk["rt-graph self"]
+    assert walk["rt-graph *$meta->grad_fn_._M_ptr"].endswith(walk["rt-graph self"])  # after gdb's own warning
+    assert walk["rt-graph out"] == "out has no graph: no op recorded it."
+    edges = walk["print $meta->grad_fn_._M_ptr->next_edges_"]
+    assert edges.endswith("= [Edge to MulBackward0, input 0, Edge to MulBackward0, input 0]")
+    assert re.search(r"= AddBackward0 #\d+ with 2 next edges$", walk["print *$meta->grad_fn_._M_ptr"])
+    assert "Cannot access memory" in walk["rt-graph *(reftorch::at::Tensor*)$pc"]
+    assert "cannot be read as a tensor or a node: of type int" in walk["rt-graph 3"]
+    assert "of which tensor or node?" in walk["rt-graph"]
+    assert 'No symbol "no_such"' in walk["rt-graph no_such"]
+    assert "warning" not in walk["rt-graph self"]
+    assert "Python Exception" not in walk.all
+
+
+def test_python_s_lines_are_listed_and_stepped(walk: Gdb) -> None:
+    assert "-> 17  torch._C._debug.sentinel()" in walk["rt-pylist"]
+    assert "   16      return y * x" in walk["rt-pylist"]
+    assert [walk[step].splitlines()[-1] for step in STEPS] == [
+        "-> 18  b = product(a)", "-> 15      y = x", "-> 16      return y * x", "-> 19  c = b",
         "No line of Python began before the process stopped.",
     ]  # fmt: skip
 

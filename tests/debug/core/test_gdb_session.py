@@ -79,6 +79,7 @@ def test_a_gdb_that_is_ended_from_outside_leaves_nothing(notebook: Notebook, sig
 
 
 def test_a_stop_that_takes_too_long_is_ended(notebook: Notebook) -> None:
+    """The next test shows that gdb can stop in this kernel again."""
     notebook.run("import reftorch.debug.core.gdb_session as session\nkept, session.PATIENCE = session.PATIENCE, 8")
     try:
         cell = notebook.run("%%gdb mul -c \"python exec('while True: pass')\"\nc = a * b\nprint('went on')")
@@ -86,7 +87,6 @@ def test_a_stop_that_takes_too_long_is_ended(notebook: Notebook) -> None:
         assert "the stop took longer than 8 s" in cell.text
     finally:
         notebook.run("session.PATIENCE = kept")
-    assert "stop 1" in notebook.run("%%gdb mul\nc = a * b").text
 
 
 def test_a_gdb_that_keeps_the_process_stopped_is_ended(notebook: Notebook) -> None:
@@ -123,10 +123,11 @@ def test_no_thread_takes_the_signals_that_gdb_waits_for(notebook: Notebook, tmp_
 
 
 def test_one_gdb_at_a_time(notebook: Notebook) -> None:
-    for inner in ("%bt", "get_ipython().run_cell_magic('gdb', 'add', 'c = a + b')"):
-        cell = notebook.run(f"%%gdb mul\n{inner}")
-        assert "gdb is attached to this process already" in cell.error
-        assert '-c "rt-bt"' in cell.error
+    inner = "get_ipython().run_cell_magic('gdb', 'add', 'c = a + b')"
+    cell = notebook.run(f"%%gdb mul\ntry:\n    {inner}\nexcept Exception as error:\n    print(error)\n%bt")
+    for said in (cell.stdout, cell.error):
+        assert "gdb is attached to this process already" in said
+        assert '-c "rt-bt"' in said
 
 
 def test_another_debugger_is_named(notebook: Notebook) -> None:

@@ -16,6 +16,8 @@ from reftorch_gdb import stack
 # A function of at::native in the library's symbol table. A mangled name contains the length of a name, then the name.
 NATIVE = re.compile(rb"_ZN8reftorch2at6native(?:L|12_GLOBAL__N_1)?(\d+)([a-z]\w+)")
 LINE = re.compile(r":\d+$")
+# A name in a namespace of the library's, as `%%gdb` and rt-bt show it: without its parameters.
+QUALIFIED = re.compile(r"(?:reftorch::)?(?:at|c10|torch)::(?:\w+::)*[a-z]\w*")
 
 
 def sources():
@@ -49,8 +51,11 @@ def starts(name):
 
 def others(name, library):
     """Return further locations to try, in this order: a kernel, a function of at::native, any function, FILE:LINE."""
-    # The unqualified name is tried too, because kernels are in an anonymous namespace.
+    # The unqualified name is tried too, because kernels are in an anonymous namespace. gdb would read all symbols, for
+    # ten seconds, to find out that no function has the name of the namespace around it.
     locations = [name, name.split("::")[-1]]
+    if QUALIFIED.fullmatch(name) and not contains(library, *mangled(name)):
+        del locations[0]
     op = name.split(".")[0]
     if op.isidentifier() and not is_line(name):
         # gdb needs seconds to find out that at::native has no such function, and would search every namespace without
@@ -62,10 +67,21 @@ def others(name, library):
 
 def is_native(function, library):
     """Return whether a library has a function of this name in the namespace at::native."""
+    return contains(library, mangled(f"reftorch::at::native::{function}")[0])
+
+
+def mangled(name):
+    """Return how the names in a library's symbol table contain the name of a function, and of a static function."""
+    *spaces, function = [f"{len(part)}{part}" for part in name.split("::")]
+    return ["".join([*spaces, static, function]) for static in ("", "L")]
+
+
+def contains(library, *texts):
+    """Return whether the file of a library contains one of these texts."""
     if library is None:
         return False
     with open(library, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(f"_ZN8reftorch2at6native{len(function)}{function}".encode()) >= 0
+        return any(content.find(text.encode()) >= 0 for text in texts)
 
 
 def nearest(name, library):
