@@ -259,7 +259,7 @@ def _parser() -> argparse.ArgumentParser:
     command(_solution, "a solution of an exercise", exercise=an_exercise)
     package = command(_mytorch, "the parts of your own package, which grows with the exercises")
     package.add_argument("--solutions", action="store_true", help="take the parts that are missing from the solutions")
-    command(_reset, "start a chapter anew; what you did is kept as a backup", chapter=a_chapter)
+    command(_reset, "start a chapter again; what you did is kept as a backup", chapter=a_chapter)
     command(_update, "bring your copies up to date with the course; nothing that you have written is lost")
     command(_status, "what passed so far")
     build = command(_build, "for those who write the course: make the exercise notebooks, run the lessons again")

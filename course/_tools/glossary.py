@@ -141,7 +141,7 @@ TERMS = (
     Term("pickle", "Python's format for objects in files: a program for a stack, which can call any function.", "11"),
     Term("pinned memory", "Host memory that the system does not move, so that a GPU can copy from it by itself.", "10"),
     Term("promotion", "To find the one dtype in which an op on several dtypes is computed.", "02", "promoteTypes"),
-    Term("proxy", "An object that stands for a value of a traced program, and records what is done with it.", "13",
+    Term("proxy", "An object that represents a value of a traced program, and records what is done with it.", "13",
          "fx.Proxy"),
     Term("pull request", "A change that you offer to a project, with its reasons and its tests.", "16"),
     Term("race", "Two accesses to one place by two threads, at least one a write, that nothing puts in order.", "15"),

@@ -60,7 +60,7 @@ def make_copy(target: Path, installed: Path = ROOT) -> bool:
         return False
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise CourseError(
-            f"{target} exists and is no copy of the course; name another folder: reftorch-course lab FOLDER"
+            f"{target} exists and is not a copy of the course; name another folder: reftorch-course lab FOLDER"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     # Under its name only when it is whole: a copy that was interrupted would be taken for the learner's.

@@ -51,7 +51,7 @@ DIMMED = "opacity:.45"
 GAP = "…"
 NARROWEST = 60  # characters of code beside the notes; less is not worth a column of its own
 SIDES = 64  # pixels: the margins of the three columns, and a badge
-DEEPEST = 40  # characters: the deepest indentation that stands in the text as spaces
+DEEPEST = 40  # characters: the deepest indentation that is kept in the text as spaces
 
 
 class Row(NamedTuple):

@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: the course's pictures.
 Leaves out: inputs of more than four dimensions; pixels are drawn as one axis.
 
-Both are made by asking the library: a cell is blue if one output of the layer depends on it, and a class stands below
+Both are made by asking the library: a cell is blue if one output of the layer depends on it, and a class is below
 its base.
 """
 
@@ -91,7 +91,7 @@ def class_tree(classes: Sequence[type], caption: str, *, methods: Sequence[str] 
     for position, cls in enumerate(classes):
         base = next((each for each in cls.__mro__[1:] if each in classes), None)
         if base is not None and base not in places:
-            raise LookupError(f"class_tree: {base.__name__} must stand before {cls.__name__}")
+            raise LookupError(f"class_tree: {base.__name__} must come before {cls.__name__}")
         x = left if base is None else places[base][0] + indent
         y = 10.0 + position * (height + gap)
         places[cls] = (x, y)

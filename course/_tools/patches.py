@@ -164,7 +164,7 @@ def _place(lines: list[tuple[str, int]], old: list[str], path: str, number: int)
         if len(starts) > 1:
             where = ", ".join(str(start + 1) for start in starts)
             raise PatchError(
-                f"line {number}: what it names stands {len(starts)} times in {path}, in lines {where}. Add a line "
+                f"line {number}: what it names is found {len(starts)} times in {path}, in lines {where}. Add a line "
                 "before or after it to the patch, with a space before it."
             )
         if starts:
@@ -174,7 +174,7 @@ def _place(lines: list[tuple[str, int]], old: list[str], path: str, number: int)
     stripped = [text.strip() for text in texts]
     lost = next((position for position, text in enumerate(old) if text.strip() not in stripped), None)
     if lost is None:
-        raise PatchError(f"line {number}: the lines from here on stand in {path}, but not one after the other.")
+        raise PatchError(f"line {number}: the lines from here on are in {path}, but not one after the other.")
     near = difflib.get_close_matches(old[lost].strip(), [text for text in stripped if text], n=1, cutoff=0.5)
     hint = f" Is it {near[0]!r}?" if near else ""
     raise PatchError(f"{path} has no line {old[lost].strip()!r}.{hint}")

@@ -87,7 +87,7 @@ def loaded_build() -> Path:
     build = ROOT / "build" / Path(reftorch._C.__file__).parent.name
     if not is_checkout():
         raise RebuildFailed(
-            "This library was installed, and only a checkout of reftorch can compile it anew; the README says how to "
+            "This library was installed, and only a checkout of reftorch can compile it again; the README says how to "
             "get one. The lesson's stored output says what the cell does there."
         )
     if not (build / "compile_commands.json").exists():
@@ -165,7 +165,7 @@ def _relative(build: Path, output: str) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """One run of the compiler: the source, the object, and the object of the build that it stands for (in part)."""
+    """One run of the compiler: the source, the object, and the object of the build that it replaces (in part)."""
 
     command: str
     source: Path

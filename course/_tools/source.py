@@ -42,7 +42,7 @@ def show_source(
         notes: a note for a line, by a piece of text that only this line holds. The notes are numbered in the order in
             which they are here. A pair of texts selects the lines from one to the other.
         highlight: lines to highlight that need no note, by text or pair of texts.
-        skip: lines to leave out, by text or pair of texts; a line `… 7 lines` stands for them.
+        skip: lines to leave out, by text or pair of texts; a line `… 7 lines` takes their place.
         dim: whether the other lines are pale; they are where there are notes or highlights.
 
     Raises:

@@ -33,7 +33,7 @@ def milliseconds_of_each_build(work: str) -> dict[str, float]:
     """The time of `work` in milliseconds, on one thread, by the name of the library.
 
     Each library runs in a process of its own, because a process has one build only. A build that does not import is
-    left out, and a printed line says so: after a change of the library only the build that is in use is made anew.
+    left out, and a printed line says so: after a change of the library only the build that is in use is built again.
 
     Args:
         work: a line of Python; `a` in it is a tensor of a million floats.
@@ -49,7 +49,7 @@ def milliseconds_of_each_build(work: str) -> dict[str, float]:
         except subprocess.CalledProcessError as error:
             if error.returncode != STALE or name == Path(_C.__file__).parent.name:
                 raise
-            print(f"The {name} build is older than the library and is left out: `make {name.lower()}` makes it anew.")
+            print(f"The {name} build is older than the library and is left out: `make {name.lower()}` builds it again.")
     if torch := find_torch():
         times[f"PyTorch {torch.version}"] = _milliseconds(work, torch.python, "torch")
     return times

@@ -308,7 +308,7 @@ def _of_cpp(name: str, path: str, line: int, run: Callable[[], Any], names: list
         raise LookupError(f"trace: gdb said: {'; '.join(problems)}")
     source = text_of(path).splitlines()
     entry = {name: _cut(value, WIDEST_CPP) for name, value in moments[0].values.items()} if moments else {}
-    if moments and source[moments[-1].line - 1].strip() != "}":  # the function ends at its brace, which is no row
+    if moments and source[moments[-1].line - 1].strip() != "}":  # the function ends at its brace, which is not a row
         moments.append(moments[-1])
     rows = _rows(moments, lambda at: source[at - 1].rstrip(), names)
     for row in rows:

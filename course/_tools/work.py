@@ -48,13 +48,13 @@ def check(chapter: Chapter) -> list[Result]:
 
     _started(chapter)
     file = chapter.my_exercises
-    mend = f"get a fresh one with `{to_run(f'reset {chapter.number}')}`, which keeps a backup"
+    fix = f"get a fresh one with `{to_run(f'reset {chapter.number}')}`, which keeps a backup"
     if not file.exists():
-        raise CourseError(f"{shown(file)} is gone; {mend}")
+        raise CourseError(f"{shown(file)} is gone; {fix}")
     try:
         content = notebook.read(file)
     except (ValueError, KeyError, TypeError) as error:
-        raise CourseError(f"{shown(file)} cannot be read as a notebook ({error}); {mend}") from None
+        raise CourseError(f"{shown(file)} cannot be read as a notebook ({error}); {fix}") from None
     return check_notebook(chapter, content, file.parent)
 
 

@@ -33,7 +33,7 @@ OURS = "reftorch.debug"
 
 @dataclass
 class Entry:
-    """One name: `owner` is its module or class, and `value` what the name stands for here."""
+    """One name: `owner` is its module or class, and `value` what the name means here."""
 
     owner: str
     name: str

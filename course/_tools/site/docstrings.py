@@ -3,7 +3,7 @@
 The dialect of the docstrings: a sentence, formulas in ``:math:``, the sections ``Args:``, ``Shape:``, ``Raises:``,
 ``Returns:``, ``Example:``, a line ``Mirrors ...``, and for an op ``Schemas:``. A section becomes a field or a block of
 code; a cross reference such as ``:func:`backward``` is resolved here, because its meaning depends on the module that
-the docstring stands in.
+the docstring is in.
 
 Mirrors: torch/_torch_docs.py (``parse_kwargs`` and the dialect; PyTorch's docs use Sphinx's extension napoleon)
 Leaves out: docstrings in the dialects of numpy and of plain Sphinx; there are none.

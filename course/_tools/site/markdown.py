@@ -1,7 +1,7 @@
 """Prepares the Markdown pages of the site: includes what the checkout says already, and leads links to pages.
 
 A line `<!-- from FILE: ## Heading -->` is replaced by that section of FILE, without its heading; `<!-- from FILE -->`
-by the whole text; `<!-- from FILE without: ## One | ## Two -->` by the text without these sections. So a text stands in
+by the whole text; `<!-- from FILE without: ## One | ## Two -->` by the text without these sections. So a text is in
 the checkout once.
 
 Mirrors: nothing in PyTorch: its docs are written in reStructuredText.
@@ -20,7 +20,7 @@ from course._tools.site.gates import gates_table
 HERE = Path(__file__).parent / "pages"
 FROM = re.compile(r"^<!-- from (?P<file>\S+?)(?:: (?P<only>#.*?)| without: (?P<without>#.*?))? -->$", re.M)
 LINK = re.compile(r"(?P<picture>!?)\[(?P<words>[^\]\[]+)\]\((?P<path>[^)#:\s]+)(?P<place>#[^)\s]*)?\)")
-GATES = "<!-- gates -->"  # stands for the table of the limits of `make bench`
+GATES = "<!-- gates -->"  # is replaced by the table of the limits of `make bench`
 # The pages that show a file of the checkout whole or without some sections.
 HOMES = {
     "CONTRIBUTING.md": "contributing.md",

@@ -9,7 +9,7 @@ What a CPU wheel cannot show, such as CUDA's kernels, is in a second part of tha
 up by hand in an index of PyTorch's repository, which holds the files of its whole history. A look-up shows that PyTorch
 has or had such a file, and not that 2.13 has it.
 
-    python -m course._tools.site.pytorch_paths      writes the first part anew, with the torch that is installed
+    python -m course._tools.site.pytorch_paths      writes the first part again, with the torch that is installed
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def main() -> None:
     LIST.write_text("\n".join([head, *shown, "", BY_HAND, *by_hand, ""]))
     missing = sorted(named_paths() - set(shown) - set(by_hand))
     if missing:
-        print("\n".join(["named, but in neither part of the list; mend the name or look it up:", *missing]))
+        print("\n".join(["named, but in neither part of the list; correct the name or look it up:", *missing]))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ class NeedsDebugBuild(RuntimeError):
     def __init__(self, what: str) -> None:
         super().__init__(
             f"{what} needs the Debug build of reftorch; the build that is loaded has no symbols and no call hooks.\n"
-            f"Mend: {get_debug_build()} before Python starts, and restart the kernel."
+            f"Fix: {get_debug_build()} before Python starts, and restart the kernel."
         )
 
 
@@ -31,7 +31,7 @@ class StaleLibrary(RuntimeError):
     def __init__(self) -> None:
         super().__init__(
             "reftorch was rebuilt after it was imported here, so the lines of the new build would be shown for the old "
-            "code.\nMend: restart the kernel, then run the cell again."
+            "code.\nFix: restart the kernel, then run the cell again."
         )
 
 
@@ -86,7 +86,7 @@ def editable(files: Iterable[str]) -> list[str]:
 def changed_sentence(changed: list[str]) -> str:
     return (
         f"Changed after reftorch was built: {', '.join(changed)}. The lines shown are those of the file, the code that "
-        f"ran is older.\nMend: {after_an_edit()}."
+        f"ran is older.\nFix: {after_an_edit()}."
     )
 
 

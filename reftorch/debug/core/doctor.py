@@ -68,11 +68,11 @@ def check_tools_of_the_installed() -> Iterator[Any]:
     """Check the compiler. In an installed reftorch, only ``load_inline`` and cells of C++ need one."""
     yield Check("ok", "python", f"{sys.version.split()[0]} at {sys.executable}")
     compiler = os.environ.get("CXX", "c++").split()[0]
-    mend = "where a lesson asks for one: sudo apt install g++ python3-dev"
+    fix = "where a lesson asks for one: sudo apt install g++ python3-dev"
     if shutil.which(compiler) is None:
-        yield Check("warn", "compiler", f"no {compiler}; only load_inline and cells of C++ need one", (mend,))
+        yield Check("warn", "compiler", f"no {compiler}; only load_inline and cells of C++ need one", (fix,))
     elif not Path(sysconfig.get_path("include"), "Python.h").exists():
-        yield Check("warn", "compiler", f"{first_line(compiler, '--version')}, but load_inline needs Python.h", (mend,))
+        yield Check("warn", "compiler", f"{first_line(compiler, '--version')}, but load_inline needs Python.h", (fix,))
     else:
         yield Check("ok", "compiler", f"{first_line(compiler, '--version')}")
 
@@ -118,8 +118,8 @@ def check_torch() -> Any:
             "ok", "torch", text + ("the tests and %%real_torch" if IS_CHECKOUT else "%%real_torch") + " use it"
         )
     written = "the tests and the lessons are" if IS_CHECKOUT else "the lessons are"
-    mends = (f"{sys.executable} -m pip install torch=={TORCH}.0",)
-    return Check("warn", "torch", f"{text}{written} written for {TORCH}", mends)
+    fixes = (f"{sys.executable} -m pip install torch=={TORCH}.0",)
+    return Check("warn", "torch", f"{text}{written} written for {TORCH}", fixes)
 
 
 def check_venv() -> Iterator[Any]:
@@ -189,11 +189,11 @@ def check_symbols(library: Path) -> Any:
     if not library.exists():
         return Check("warn", "symbols", "no Debug build to step through", BUILD_AGAIN)
     if shutil.which("readelf") is None:
-        mend = "install binutils (apt install binutils); it comes with gcc"
-        return Check("warn", "symbols", "unknown, because readelf is missing", (mend,))
-    anew = ("rm -rf build/Debug && make debug",) if IS_CHECKOUT else BUILD_AGAIN
+        fix = "install binutils (apt install binutils); it comes with gcc"
+        return Check("warn", "symbols", "unknown, because readelf is missing", (fix,))
+    build_again = ("rm -rf build/Debug && make debug",) if IS_CHECKOUT else BUILD_AGAIN
     if not {".debug_info", ".debug_line"} <= elf_sections(library):
-        return Check("fail", "symbols", f"{library.name} has none", anew)
+        return Check("fail", "symbols", f"{library.name} has none", build_again)
     if moved := module_at(ROOT / "reftorch" / "_source_paths.py").built_at() if IS_CHECKOUT else ():
         text = f"they name {moved[0]}, from where this checkout was moved: our tools look here, other debuggers there"
         return Check("warn", "symbols", text, ("make debug",))
@@ -243,7 +243,7 @@ def findings() -> Iterator[Any]:
 
 
 class DoctorReport(list[Any]):
-    """The checks, each with ``state`` (ok, warn, fail), ``subject``, ``text`` and ``mends``; shown as text."""
+    """The checks, each with ``state`` (ok, warn, fail), ``subject``, ``text`` and ``fixes``; shown as text."""
 
     @property
     def ok(self) -> bool:
@@ -255,8 +255,8 @@ class DoctorReport(list[Any]):
 
 
 def text_of(finding: Any) -> str:
-    mends = [f"{'':15} -> {mend}" for mend in finding.mends]
-    return "\n".join([f"{finding.state:5} {finding.subject:9} {finding.text}", *mends])
+    fixes = [f"{'':15} -> {fix}" for fix in finding.fixes]
+    return "\n".join([f"{finding.state:5} {finding.subject:9} {finding.text}", *fixes])
 
 
 def doctor() -> DoctorReport:

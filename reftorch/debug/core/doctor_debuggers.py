@@ -38,12 +38,12 @@ PATIENCE = 240  # seconds for one trial, which takes about two seconds on an idl
 
 
 class Check(NamedTuple):
-    """One line of the report: ``state`` is ok, warn or fail; ``mends`` describe how to fix a warning or a failure."""
+    """One line of the report: ``state`` is ok, warn or fail; ``fixes`` describe how to fix a warning or a failure."""
 
     state: str
     subject: str
     text: str
-    mends: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
 
 
 def first_line(*command: str) -> str | None:
@@ -107,12 +107,12 @@ def check_gdb() -> Iterator[Check]:
             yield Check("warn", "gdb", f"{gdb}, the first on PATH, {found}", (first,))
         else:
             yield Check("warn", "gdb", f"{place}: {gdb} {found}", (LAB,))
-    mends = (LAB, "or: sudo apt install gdb")
+    fixes = (LAB, "or: sudo apt install gdb")
     if not usable:
-        yield Check("fail", "gdb", f"none of version {OLDEST_GDB} or newer with Python", mends)
+        yield Check("fail", "gdb", f"none of version {OLDEST_GDB} or newer with Python", fixes)
     elif not speaks_dap:
         text = f"none is {OLDEST_DAP_GDB} or newer: VS Code's configurations stop in no C++"
-        yield Check("warn", "gdb", text, mends[:1])
+        yield Check("warn", "gdb", text, fixes[:1])
 
 
 def check_debugpy() -> Iterator[Check]:
@@ -132,7 +132,7 @@ if sys.argv[1] == "allow":
 print("ready", flush=True)
 sys.stdin.read()
 """
-# Attach as gdb does from a notebook: by a process that is no ancestor of the traced one (PTRACE_SEIZE).
+# Attach as gdb does from a notebook: by a process that is not an ancestor of the traced one (PTRACE_SEIZE).
 TRACER = """
 import ctypes, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -173,7 +173,7 @@ def check_ptrace() -> Iterator[Check]:
              "for every process: sudo sysctl kernel.yama.ptrace_scope=0"),
         )  # fmt: skip
         return
-    mends = {
+    fixes = {
         "2": ("sudo sysctl kernel.yama.ptrace_scope=1 (2 lets only root attach)",),
         "3": ("kernel.yama.ptrace_scope = 1 in /etc/sysctl.d/10-ptrace.conf, then reboot: 3 holds until then",),
     }.get(
@@ -182,7 +182,7 @@ def check_ptrace() -> Iterator[Check]:
          "where that is not enough: --security-opt seccomp=unconfined"),
     )  # fmt: skip
     if refused == errno.ENOSYS:
-        mends = (
+        fixes = (
             "the processor is emulated, without ptrace: take an image for this machine's own processor;",
             "on an Apple laptop: docker run --platform=linux/arm64",
         )
@@ -190,7 +190,7 @@ def check_ptrace() -> Iterator[Check]:
         works = "what still works: call trees, Python's debugger, %%gdb --fresh, VS Code's `C++ only: this file`"
     else:
         works = "what still works: call trees and Python's debugger"
-    yield Check("fail", "ptrace", f"{yama}; attaching is refused ({os.strerror(refused)})", (*mends, works))
+    yield Check("fail", "ptrace", f"{yama}; attaching is refused ({os.strerror(refused)})", (*fixes, works))
 
 
 # --- a stop, tried ----------------------------------------------------------------------------------------------------

@@ -111,6 +111,6 @@ def find_gdb(dap: bool = False) -> Gdb:
     seen = "; ".join(reasons) or "none is on the PATH"
     raise GdbNotFound(
         f"No gdb of version {(MINIMUM_FOR_DAP if dap else MINIMUM)[0]} or newer was found: {seen}.\n"
-        "Mend: `make lab` installs one into .venv (pip install gdb-for-pwndbg); or install your distribution's\n"
+        "Fix: `make lab` installs one into .venv (pip install gdb-for-pwndbg); or install your distribution's\n"
         "(apt install gdb); or name one: REFTORCH_GDB=/path/to/gdb."
     )

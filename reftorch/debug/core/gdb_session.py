@@ -80,22 +80,22 @@ def why_no_attach(log: str) -> str:
     said = next((line for word in told for line in lines if word in line), log.strip()[-300:])
     level = PTRACE_SCOPE.read_text().strip() if PTRACE_SCOPE.exists() else "0"
     if "took longer" in said:
-        mend = (
+        fix = (
             "the machine may be busy with other things: run the cell again; `make doctor` tries the same step by step."
         )
     elif level in ("2", "3"):
-        mend = (
+        fix = (
             f"{PTRACE_SCOPE} is {level}, so that nobody may attach but root (2) or nobody at all (3). As root:\n"
             "sysctl kernel.yama.ptrace_scope=1; from 3 only a reboot leads back. `--fresh` needs no attaching."
         )
     elif "not permitted" in log:
-        mend = (
+        fix = (
             "This machine does not let a process be traced. In a container, start it with --cap-add=SYS_PTRACE\n"
             "(and --security-opt seccomp=unconfined on old kernels). `--fresh` may work where attaching does not."
         )
     else:
-        mend = "`make doctor` tries the same step by step."
-    return f"gdb could not attach to this process: {said}\nMend: {mend}"
+        fix = "`make doctor` tries the same step by step."
+    return f"gdb could not attach to this process: {said}\nFix: {fix}"
 
 
 def start_gdb(job: dict[str, Any], folder: Path, keep: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
@@ -180,13 +180,13 @@ def check_process() -> None:
     if _running:
         raise GdbFailed(
             "gdb is attached to this process already: %%gdb, %%native_trace and %bt do not work inside one another.\n"
-            'Mend: for the stack at a stop take `-c "rt-bt"`, for a second place name both: %%gdb mul add -n 2.'
+            'Fix: for the stack at a stop take `-c "rt-bt"`, for a second place name both: %%gdb mul add -n 2.'
         )
     tracer = tracer_of_this_process()
     if tracer:
         raise GdbFailed(
             f"{tracer} is attached to this process already, and only one debugger can be.\n"
-            "Mend: let it go (in an editor: Disconnect), or set the breakpoint there; or run the cell with --fresh."
+            "Fix: let it go (in an editor: Disconnect), or set the breakpoint there; or run the cell with --fresh."
         )
 
 

@@ -6,7 +6,7 @@ Left out: threads other than the one that made the group; C++ frames of ranks on
 Note [Asking ranks for their stacks]
 Problem: a rank that hangs cannot answer by its own program. Trick: the question travels through the connections of the
 group. The thread of the mailbox reads it, and another C++ thread takes the GIL, which a rank that waits in a collective
-or stands at a breakpoint of Python does not hold, and reads the stack. Then gdb attaches to each process on this
+or has stopped at a breakpoint of Python does not hold, and reads the stack. Then gdb attaches to each process on this
 machine for a moment and reads the C++ frames. Limits: a rank that computes in C++ without releasing the GIL answers
 when that ends, or too late; a rank that gdb keeps stopped does not answer.
 """

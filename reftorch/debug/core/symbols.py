@@ -88,7 +88,7 @@ def _gdb_command(library: str) -> list[str]:
     except GdbNotFound as error:
         raise RuntimeError(
             "call_tree: functions have no names, because addr2line and gdb are missing. addr2line is part of binutils, "
-            "which comes with gcc.\nMend: install binutils (apt install binutils), or gdb (pip install gdb-for-pwndbg)."
+            "which comes with gcc.\nFix: install binutils (apt install binutils), or gdb (pip install gdb-for-pwndbg)."
         ) from error
     answers = Path(__file__).parents[1] / "gdb" / "addr2line.py"
     return [gdb, "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-x", str(answers), library]

@@ -93,7 +93,7 @@ def where_op(name: str | Callable[..., Any]) -> Places:
     Mirrors nothing in PyTorch.
     """
     if not op_sources.there():
-        raise ValueError(f"where_op shows sources, and {root()} has none. Mend: use it in a checkout of reftorch.")
+        raise ValueError(f"where_op shows sources, and {root()} has none. Fix: use it in a checkout of reftorch.")
     base = op_called(name_of(name))
     if op_sources.alias_of(base):
         return where_op(op_sources.alias_of(base))

@@ -17,7 +17,7 @@ core/gdb_session.py handles the cases that no script can handle (gdb is killed).
 Note [A gdb that hangs]
 gdb 13 can wait forever for a thread that has stopped already. This happened where gdb followed a fork of a process with
 several threads (`set follow-fork-mode child`): both processes stay stopped, and no command and no signal reaches gdb.
-So a thread of this script watches the process while gdb lets it run. If the process stands still for as long as a stop
+So a thread of this script watches the process while gdb lets it run. If the process does not move for as long as a stop
 may take, the thread kills gdb, and the process goes on as after every gdb that ends badly.
 """
 

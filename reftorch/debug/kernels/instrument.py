@@ -99,7 +99,7 @@ def _compile(unit: str, flags: list[str], library: Path) -> Path:
             if done.returncode != 0:
                 raise RuntimeError(f"watch_kernels: {shlex.join(command)} failed:\n{done.stderr.strip()}")
     except FileNotFoundError:
-        mend = "install g++ (Debian, Ubuntu: sudo apt install g++), or name a compiler in CXX"
-        raise RuntimeError(f"watch_kernels: no compiler {compiler[0]!r}; {mend}") from None
+        fix = "install g++ (Debian, Ubuntu: sudo apt install g++), or name a compiler in CXX"
+        raise RuntimeError(f"watch_kernels: no compiler {compiler[0]!r}; {fix}") from None
     os.unlink(object_file)
     return Path(unfinished)

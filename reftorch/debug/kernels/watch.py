@@ -86,7 +86,7 @@ class watch_kernels(KernelReport):
             raise RuntimeError("watch_kernels: another block is watching; blocks cannot be nested")
         torch.cuda.init()
         synchronize()
-        _C._cuda_emptyCache()  # pinned memory that is watched is allocated anew
+        _C._cuda_emptyCache()  # pinned memory that is watched is allocated again
         if not _C._cuda_watch_start(self._seconds):
             raise RuntimeError("watch_kernels: the CUDA sanitizer is watching this process")
         _open = self

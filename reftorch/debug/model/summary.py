@@ -116,7 +116,7 @@ def summary(model: Any, *inputs: Any, depth: int | None = None, **kwargs: Any) -
 
 
 def shape_of(tensor: Any) -> str:
-    """Return the shape of a parameter or a buffer of a module; None stands for one that was shown before."""
+    """Return the shape of a parameter or a buffer of a module; None if it was shown before."""
     if tensor is None:
         return "(shared)"
     return "(not initialized)" if is_lazy(tensor) else shape_text(tensor.shape)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 RUN_THEIR_CELL = ("%%gdb", "%%native_trace", "%%calltree", "%%time", "%%timeit", "%%capture", "%%prun")
-HEADER = '''"""The code cells of {notebook}; written anew each time the debugger starts it."""
+HEADER = '''"""The code cells of {notebook}; written again each time the debugger starts it."""
 
 import os
 
@@ -64,7 +64,7 @@ def main(argv: list[str]) -> int:
         return 1
     notebook = Path(argv[0]).resolve()
     if not notebook.exists() or not notebook.is_relative_to(ROOT):
-        print(f"companion: {notebook} is no notebook of the checkout {ROOT}", file=sys.stderr)
+        print(f"companion: {notebook} is not a notebook of the checkout {ROOT}", file=sys.stderr)
         return 1
     path = companion_path(notebook)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -53,7 +53,7 @@ def compile_cell(cell: str, extra_flags: list[str], is_watched: bool = False) ->
         templates = f" {', '.join(each.name for each in declared)} is a template." if declared else ""
         raise NoKernel(
             f"The cell has no kernel that Python can call.{templates} Hint: a kernel is a function that begins with "
-            "`__global__ void`, and is no template."
+            "`__global__ void`, and is not a template."
         )
     instrumentation = instrument_flags() if is_watched else None
     text = f"// %%cuda\n{cell}"

@@ -65,7 +65,7 @@ class Parser(argparse.ArgumentParser):
 def count(text: str) -> int:
     """Return the number of an option that counts, which is at least 1."""
     if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text} is no number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
     return int(text)
 
 
@@ -76,7 +76,7 @@ def seconds(text: str) -> float:
     except ValueError:
         value = 0.0
     if not value > 0:
-        raise argparse.ArgumentTypeError(f"{text} is no number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
     return value
 
 
@@ -296,7 +296,9 @@ class DebugMagics(Magics):
             raise UsageError("Where to stop? Name an op, a C++ function or FILE:LINE: %%gdb mul")
         for place in asked.breaks:
             if re.fullmatch(r"[-+]?\d+|\W+", place.split(" if ")[0].strip()):
-                raise UsageError(f"`{place}` is no op, C++ function or FILE:LINE. Hint: %%gdb BinaryOpsKernel.cpp:30")
+                raise UsageError(
+                    f"`{place}` is not an op, a C++ function or FILE:LINE. Hint: %%gdb BinaryOpsKernel.cpp:30"
+                )
         job.breaks = asked.breaks
         result: Any = None
         processes = StartedProcesses()

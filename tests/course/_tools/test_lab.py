@@ -61,7 +61,7 @@ def test_nothing_is_overwritten(installed: Path, tmp_path: Path) -> None:
     other.mkdir()
     (other / "letter.txt").write_text("dear")
     for target in (other, other / "letter.txt"):
-        with pytest.raises(CourseError, match="exists and is no copy of the course"):
+        with pytest.raises(CourseError, match="exists and is not a copy of the course"):
             lab.make_copy(target, installed)
     assert files_in(other) == ["letter.txt"]
 

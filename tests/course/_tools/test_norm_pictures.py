@@ -62,5 +62,5 @@ def test_a_class_names_the_methods_that_it_defines():
 
 
 def test_a_class_before_its_base_is_refused():
-    with pytest.raises(LookupError, match="_NormBase must stand before _BatchNorm"):
+    with pytest.raises(LookupError, match="_NormBase must come before _BatchNorm"):
         class_tree([_BatchNorm, _NormBase], "upside down")

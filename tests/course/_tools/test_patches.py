@@ -75,7 +75,7 @@ def test_the_program_follows_the_first_empty_line():
 @pytest.mark.parametrize(
     ("file", "patch", "message"),
     [
-        ("f.cpp", "-  return 0;\n+  return 1;", "line 2: what it names stands 2 times in cpp/a/f.cpp, in lines 5, 9"),
+        ("f.cpp", "-  return 0;\n+  return 1;", "line 2: what it names is found 2 times in cpp/a/f.cpp, in lines 5, 9"),
         ("f.cpp", "-  if (a > 1) {\n+", r"no line 'if \(a > 1\) \{'. Is it 'if \(a > 0\) \{'"),
         ("f.cpp", "-  if (a > 0) {\n-  }\n+", "not one after the other"),
         ("f.cpp", "+  return 1;", "line 2: where in cpp/a/f.cpp do the lines go"),

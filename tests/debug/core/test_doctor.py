@@ -120,7 +120,7 @@ def test_missing_symbols_fail_with_a_mend(doctor: ModuleType, tmp_path: Path) ->
     stripped.write_bytes(b"not an ELF file")
     finding = doctor.check_symbols(stripped)
     assert finding.state == "fail"
-    assert "make debug" in finding.mends[0]
+    assert "make debug" in finding.fixes[0]
 
 
 def test_a_stripped_build_is_told(doctor: ModuleType, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_stale_build_is_told(doctor: ModuleType, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(doctor, "newest_source", lambda: time.time())
     stale = [finding for finding in doctor.check_build() if "older than its sources" in finding.text]
     assert stale
-    assert all(finding.state == "warn" and finding.mends[0].startswith("make ") for finding in stale)
+    assert all(finding.state == "warn" and finding.fixes[0].startswith("make ") for finding in stale)
 
 
 def test_the_report_on_cuda_agrees_with_the_build(doctor: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,11 +160,11 @@ def test_a_build_replaced_under_this_process_is_told(doctor: ModuleType, monkeyp
     monkeypatch.setattr(doctor, "module_at", lambda path: native)
     (finding,) = doctor.check_this_process()
     assert finding.state == "warn"
-    assert finding.mends == ("restart the kernel, or the program",)
+    assert finding.fixes == ("restart the kernel, or the program",)
 
 
 @pytest.mark.parametrize(
-    ("scope", "plain", "allowed", "state", "mend"),
+    ("scope", "plain", "allowed", "state", "fix"),
     [
         (None, 0, 0, "ok", None),
         ("0", 0, 0, "ok", None),
@@ -184,7 +184,7 @@ def test_ptrace_verdicts(
     plain: int,
     allowed: int,
     state: str,
-    mend: str | None,
+    fix: str | None,
 ) -> None:
     yama = tmp_path / "ptrace_scope"
     if scope is not None:
@@ -194,10 +194,10 @@ def test_ptrace_verdicts(
     (finding,) = debuggers.check_ptrace()
     assert finding.state == state
     assert (f"ptrace_scope={scope}" if scope else "no Yama") in finding.text
-    if mend is None:
-        assert finding.mends == ()
+    if fix is None:
+        assert finding.fixes == ()
     else:
-        assert mend in finding.mends[0]
+        assert fix in finding.fixes[0]
 
 
 def test_a_container_without_ptrace_is_told() -> None:
@@ -240,14 +240,14 @@ def test_another_gdb_first_on_path_is_told(
     (finding,) = (each for each in debuggers.check_gdb() if "first on PATH" in each.text)
     assert finding.state == "warn"
     assert finding.text.startswith(f"{gdb}, the first on PATH, {problem}")
-    assert ".venv/bin/gdb" in finding.mends[0]
+    assert ".venv/bin/gdb" in finding.fixes[0]
 
 
 def test_no_gdb_is_told(debuggers: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(debuggers, "places", dict)
     (finding,) = debuggers.check_gdb()
     assert finding.state == "fail"
-    assert finding.mends == ("make lab (it installs one into .venv)", "or: sudo apt install gdb")
+    assert finding.fixes == ("make lab (it installs one into .venv)", "or: sudo apt install gdb")
     assert list(debuggers.check_stops()) == []
 
 
@@ -291,7 +291,7 @@ def test_macos_is_told_plainly(debuggers: ModuleType, monkeypatch: pytest.Monkey
     (finding,) = debuggers.check_platform()
     assert finding.state == "fail"
     assert ("lldb is there)" if lldb else "lldb is not there either)") in finding.text
-    assert any("not there with lldb" in mend for mend in finding.mends)
+    assert any("not there with lldb" in fix for fix in finding.fixes)
     assert not [each for each in debuggers.check() if each.subject in ("ptrace", "stop")]
 
 

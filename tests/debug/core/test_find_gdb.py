@@ -90,7 +90,7 @@ def test_without_python_inside_it_will_not_do(monkeypatch: pytest.MonkeyPatch, t
 
 def test_none_at_all_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch)
-    with pytest.raises(GdbNotFound, match=r"none is on the PATH\.\nMend: `make lab` installs one"):
+    with pytest.raises(GdbNotFound, match=r"none is on the PATH\.\nFix: `make lab` installs one"):
         find_gdb()
 
 

@@ -32,7 +32,7 @@ def test_without_a_gdb(notebook: Notebook) -> None:
     try:
         cell = notebook.run("%%gdb mul\nran = a * b")
         assert "No gdb of version 12 or newer was found: /no/such/gdb does not start" in cell.error
-        assert "Mend:" in cell.error
+        assert "Fix:" in cell.error
         assert "NameError" in notebook.run("ran").error, "the cell must not run without what it was to show"
     finally:
         notebook.run("del os.environ['REFTORCH_GDB']")
@@ -50,7 +50,7 @@ def test_gdb_that_cannot_attach(notebook: Notebook, tmp_path: Path) -> None:
     try:
         cell = notebook.run("%%gdb mul\nc = a * b")
         assert f"gdb could not attach to this process: {refusal}" in cell.error
-        assert "Mend:" in cell.error
+        assert "Fix:" in cell.error
     finally:
         notebook.run("del os.environ['REFTORCH_GDB']")
 
@@ -144,7 +144,7 @@ def test_another_debugger_is_named(notebook: Notebook) -> None:
     assert re.search(
         r"gdb.* \(process \d+\) is attached to this process already, and only one debugger can be", cell.error
     )
-    assert "Mend: let it go" in cell.error
+    assert "Fix: let it go" in cell.error
     while notebook.run("6 * 7").text != "42" and time.monotonic() < end:
         pass  # the interrupt may have met a cell
 
@@ -152,11 +152,11 @@ def test_another_debugger_is_named(notebook: Notebook) -> None:
 @pytest.mark.parametrize(
     ("scope", "log", "said"),
     [
-        ("1", "ptrace: Operation not permitted.", r"Operation not permitted\.\nMend: .*--cap-add=SYS_PTRACE"),
+        ("1", "ptrace: Operation not permitted.", r"Operation not permitted\.\nFix: .*--cap-add=SYS_PTRACE"),
         ("2", "x\nptrace: Operation not permitted.", r"scope is 2, .*sysctl kernel\.yama\.ptrace_scope=1"),
-        ("3", "Could not attach to process.", r"attach to process\.\nMend: .*scope is 3, .*reboot"),
-        ("0", "the stop took longer than 120 s\nat read.c", r"took longer than 120 s\nMend: the machine may be busy"),
-        ("0", "strange", r"strange\nMend: `make doctor`"),
+        ("3", "Could not attach to process.", r"attach to process\.\nFix: .*scope is 3, .*reboot"),
+        ("0", "the stop took longer than 120 s\nat read.c", r"took longer than 120 s\nFix: the machine may be busy"),
+        ("0", "strange", r"strange\nFix: `make doctor`"),
     ],
 )
 def test_why_gdb_could_not_attach(

@@ -47,7 +47,7 @@ def test_every_notebook_of_the_course_has_one_that_parses(lesson: Path) -> None:
     [
         ([], "open the notebook"),
         (["a.py"], "open the notebook"),
-        (["/no/such.ipynb"], "is no notebook of the checkout"),
+        (["/no/such.ipynb"], "is not a notebook of the checkout"),
     ],
 )
 def test_what_is_no_notebook_is_told(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,7 +84,9 @@ def test_a_condition_needs_no_quotes(notebook: Notebook) -> None:
 def test_a_bare_number_is_no_place(notebook: Notebook, place: str) -> None:
     cell = notebook.run(f"%%gdb {place}\nc = a * b")
     number = place.split()[-1]
-    assert f"UsageError: `{number}` is no op, C++ function or FILE:LINE." in cell.stdout  # IPython shows it as text
+    assert (
+        f"UsageError: `{number}` is not an op, a C++ function or FILE:LINE." in cell.stdout
+    )  # IPython shows it as text
     assert "stop" not in cell.text
 
 
@@ -319,7 +321,7 @@ def test_commands_that_would_end_the_kernel_are_not_run(notebook: Notebook) -> N
 
 
 def test_a_number_of_stops_begins_at_one(notebook: Notebook) -> None:
-    assert "0 is no number from 1 on" in notebook.run("%%gdb mul -n 0\nc = a * b").stdout
+    assert "0 is not a number from 1 on" in notebook.run("%%gdb mul -n 0\nc = a * b").stdout
 
 
 OLDER = """
@@ -336,9 +338,7 @@ def test_a_source_that_is_younger_than_the_library_is_said(notebook: Notebook, t
     library.touch()
     os.utime(library, (0, 0))
     assert not notebook.run(OLDER.format(str(library))).error
-    said = re.compile(
-        rf"Changed after reftorch was built: .*{KERNEL_FILE}.*\nMend: make debug, then restart the kernel"
-    )
+    said = re.compile(rf"Changed after reftorch was built: .*{KERNEL_FILE}.*\nFix: make debug, then restart the kernel")
     try:
         assert said.search(notebook.run("%%gdb mul\nc = a * b").text)
         assert said.search(notebook.run('%%calltree --only "mul_kernel$"\nc = a * b').text)
@@ -356,6 +356,6 @@ def test_a_release_build_is_told_what_it_needs(notebook: Notebook) -> None:
         for source in ("%%gdb mul\nran = a * b", "%%native_trace mul\nran = a * b", "%%gdb --fresh mul\n1", "%bt"):
             error = notebook.run(source).error
             assert error.startswith("A stop in C++ needs the Debug build of reftorch"), source
-            assert "Mend: build it (make debug), set REFTORCH_BUILD=debug" in error
+            assert "Fix: build it (make debug), set REFTORCH_BUILD=debug" in error
     finally:
         notebook.run("session.native = kept")

@@ -154,8 +154,8 @@ def test_a_cell_is_the_file_that_a_debugger_knows(notebook: Notebook) -> None:
 
 def test_what_is_not_python_and_what_is_no_number(notebook: Notebook) -> None:
     assert notebook.run("%%ranks 2\nx = (").error.startswith('  File "<cell>", line 2\n    x = (')
-    assert "0 is no number from 1 on" in notebook.run("%%ranks 0\nx").stdout
-    assert "-1 is no number of seconds above 0" in notebook.run("%%ranks 2 --timeout=-1\nx").stdout
+    assert "0 is not a number from 1 on" in notebook.run("%%ranks 0\nx").stdout
+    assert "-1 is not a number of seconds above 0" in notebook.run("%%ranks 2 --timeout=-1\nx").stdout
 
 
 def test_more_ranks_than_fit_take_a_second_row(notebook: Notebook) -> None:

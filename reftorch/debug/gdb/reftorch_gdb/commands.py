@@ -14,7 +14,7 @@ from reftorch_gdb import graph, groups, ops, stack, values
 
 NEEDS_DEBUG_BUILD = """\
 reftorch's Release build is loaded: it has no lines, no locals and no types that gdb could show.
-Mend: build the other one (make debug) and start the program with REFTORCH_BUILD=debug."""
+Fix: build the other one (make debug) and start the program with REFTORCH_BUILD=debug."""
 HOOK = "__cyg_profile_func_enter"
 
 

@@ -1,4 +1,4 @@
-"""gdb as an editor's debug adapter (-i=dap): short names, numbers instead of addresses, and calls that are no stops.
+"""gdb as an editor's debug adapter (-i=dap): short names, numbers instead of addresses, and calls that do not stop.
 
 Mirrors: nothing in PyTorch: its developers set up their own gdb.
 Left out: gdb before 14, which speaks no DAP.

@@ -30,7 +30,7 @@ DTYPES = {
 DEVICE_TYPES = ("cpu", "cuda", "meta")  # in the order of c10::DeviceType
 MAX_DIM = 64
 MAX_COUNT = 1 << 32
-HAS_PYOBJECT = 1 << 63  # the bit of a reference count that says that a Python object stands for the target
+HAS_PYOBJECT = 1 << 63  # the bit of a reference count that says that the target has a Python object
 
 
 class Garbage(Exception):
@@ -191,4 +191,4 @@ def tensor_impl(value):
         if field is None:
             break
         value = value[field]
-    raise Garbage(f"of type {value.type}, which is no tensor")
+    raise Garbage(f"of type {value.type}, which is not a tensor")

@@ -55,7 +55,7 @@ def first_loss(program: Program) -> Iterator[Finding]:
         if scores.dim() > 1 and not are_log_probabilities(scores):
             yield Finding(
                 "the output of the model",
-                f"nll_loss is given values that are no logarithms of probabilities: the first row of exp(values) adds "
+                f"nll_loss is given values that are not logarithms of probabilities: the first row of exp(values) adds "
                 f"up to {float(scores.exp().sum(1).flatten()[0]):.4g}, and should add up to 1",
                 "return scores and take cross_entropy, or return log_softmax(scores, dim=1)",
             )

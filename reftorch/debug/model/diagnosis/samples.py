@@ -127,7 +127,7 @@ def token_ids(program: Program) -> tuple[Any, Any]:
     inputs = [t for t in tree_leaves(program.inputs) if is_tensor(t) and is_integer(t) and t.dim() == 2]
     target = program.target
     if not is_tensor(target) or not is_integer(target):
-        raise NotRun("the target is no sequence of integers")
+        raise NotRun("the target is not a sequence of integers")
     same = [t for t in inputs if t.numel() == target.numel() and t.shape[1] > 2]
     if not same:
         raise NotRun("no input is a sequence of integers of the target's shape")

@@ -18,7 +18,7 @@ def test_every_named_path_is_in_the_list() -> None:
     named = named_paths()
     assert len(named) > 900
     assert not named - shown - by_hand, "python -m course._tools.site.pytorch_paths tells what to do"
-    assert not (shown | by_hand) - named, "the list holds what is named, and nothing else: write it anew"
+    assert not (shown | by_hand) - named, "the list holds what is named, and nothing else: write it again"
     assert not shown & by_hand
 
 

@@ -13,7 +13,7 @@ from typing import Any
 # In a process that a program starts, debugpy finds this file imported already, and would warn about its name.
 warnings.filterwarnings("ignore", r"incompatible copy of pydevd already imported:\n .*pydevd_plugin_reftorch\.py$")
 MOST_ROWS = 100
-# Attributes and calls, as one would write them after the tensor's name; `grad` of what is no leaf would warn.
+# Attributes and calls, as one would write them after the tensor's name; `grad` of a non-leaf tensor would warn.
 ALWAYS = (".shape", ".dtype", ".device", ".stride()", ".storage_offset()", ".requires_grad", ".is_leaf", ".grad_fn")
 
 
