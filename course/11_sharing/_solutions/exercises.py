@@ -186,7 +186,7 @@ with check("11.2", "save what is seen") as c:
 #   last: first the module, then the name. A text is pushed by `SHORT_BINUNICODE`, `BINUNICODE` or `BINUNICODE8`.
 # - A text that was used before may come from the memo: `MEMOIZE` keeps the value on top of the stack under the next
 #   free number (0, 1, 2 and so on), and `BINGET` or `LONG_BINGET` pushes the value with the number in its argument.
-#   The memo also gets values that are no texts, and they take numbers, too.
+#   The memo also gets values that are not texts, and they take numbers, too.
 #
 # `pickletools.genops(data)` yields the instructions, each with its argument and its position.
 
@@ -272,7 +272,7 @@ with check("11.3", "look before you load") as c:
 # ★★☆, 15 minutes. `broken_steps` runs in child processes that share a model. In each child the loss falls. In the
 # parent the model has not changed, although `share_memory()` was called, and there is no error.
 #
-# Write the mended function. `steps(model, inputs, targets, count, rate)` does `count` steps of gradient descent on the
+# Write the fixed function. `steps(model, inputs, targets, count, rate)` does `count` steps of gradient descent on the
 # mean squared error, in the process that calls it, so that
 #
 # - after the child has ended, the parameters of the parent have the trained values;
@@ -421,7 +421,7 @@ with check("11.5", "a broken library: two of everything") as c:
         c.equal("a line that PROGRAM prints with your patch", came=came, expected=expected)
 
 # %% [markdown] exercise="11.5" role="debrief"
-# **In PyTorch** the dict is called `loaded_storages`, and stands in `_load` of `torch/serialization.py`. A test that
+# **In PyTorch** the dict is called `loaded_storages`, and is in `_load` of `torch/serialization.py`. A test that
 # compares only values after loading does not find this bug. Saving and loading must keep two things: the values of the
 # tensors, and which tensors share memory.
 
@@ -483,4 +483,5 @@ with check("11.6", "what pickle is told") as c:
 # After `import torch` has run, `break torch/serialization.py:NUMBER`. The lesson's view of the file has the number.
 
 # %% [markdown] exercise="11.6" role="hint"
-# `continue` five times. pickle also asks about objects that are no storage, and these return earlier.
+# `continue` five times. pickle also asks about objects that are not storages, and for these the function returns
+# earlier.
