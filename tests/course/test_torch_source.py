@@ -16,6 +16,8 @@ import pytest
 
 from course._tools.layout import COURSE, chapters, pages
 from course._tools.notebook import read
+from course._tools.real_torch import find_files
+from course._tools.site.pytorch_paths import listed_paths
 from course._tools.torch_listing import BEGIN, END, show_torch_source
 
 NOTEBOOKS = [*pages(), *(chapter.lesson for chapter in chapters())]
@@ -88,3 +90,21 @@ def test_no_longer_piece_of_pytorchs_source_is_in_a_lesson(file, real_torch):
         told = ast.unparse(ast.parse(cell["source"])) + html.unescape(re.sub(r"<[^>]*>", "", "".join(data)))
         assert lines
         assert not [line for line in lines if line in told]
+
+
+ANSWER = re.compile(r"(?s)\*\*The answer in PyTorch's source:\*\* (.*?)\n\n")
+NAME_IN_FILE = re.compile(r"`([\w.:]+)`\s+in\s+`([\w/.]+)`")
+
+
+@pytest.mark.parametrize("file", VIEWED, ids=name)
+def test_a_lesson_names_the_function_of_pytorch_that_has_its_answer(file):
+    """In the text before the map, with its file. What a wheel has of these files, it has with this name."""
+    answer = ANSWER.search("".join(f"{cell['source']}\n\n" for cell in read(file)["cells"][-4:]))
+    assert answer is not None
+    places = NAME_IN_FILE.findall(answer[1])
+    assert places
+    torch = find_files()
+    for function, path in places:
+        assert path in set().union(*listed_paths()), "PyTorch has no such file, or no file of ours mirrors it"
+        text = torch.file(path) if torch else None
+        assert text is None or re.search(rf"\b{re.split('[.:]', function)[-1]}\b", text.read_text())

@@ -74,7 +74,8 @@ with check("00.1", "the values at a stop") as c:
 
 # %% [markdown] exercise="00.1" role="debrief"
 # **In PyTorch** such a line may be a few instructions in a loop that the compiler has unrolled, and a stop by the
-# number of a line goes to one of several places. That is what `-O0` is for. You have measured its price in the lesson.
+# number of a line goes to one of several places. `-O0` prevents this. You have measured the price of `-O0` in the
+# lesson.
 
 # %% [markdown] exercise="00.1" role="hint"
 # `largest = load_inline("largest", LARGEST, functions="largest").largest` in a cell, then a cell that begins with
@@ -91,9 +92,9 @@ with check("00.1", "the values at a stop") as c:
 # PyTorch's tree. Write it: a function that takes the path of a file, from the root of the checkout, and returns the
 # list of the paths that the file mirrors.
 #
-# - The line stands within the first twelve lines of the files of this exercise.
-# - In C++ it is a comment, `// Mirrors: ...`. In Python it is a line of the docstring.
-# - It names one path, or several with commas between.
+# - The line is one of the first twelve lines in each file of this exercise.
+# - In C++ the line is a comment, `// Mirrors: ...`. In Python it is a line of the docstring.
+# - The line names one path, or several paths with commas between them.
 # - A file that PyTorch does not have says `nothing in PyTorch` and why. Then the list is empty.
 
 
@@ -127,7 +128,7 @@ with check("00.2", "from a file here to its place in PyTorch") as c:
 # %% [markdown] exercise="00.2" role="debrief"
 # **In PyTorch** a file of its Python half and a file of C++ that belong together are found by name only: `torch/nn` has
 # no line that points to `aten/src/ATen/native`. `%torch_source NAME` of this course finds a name in both trees by these
-# lines. The price is a line in every file, and a test that holds that each path exists.
+# lines. The price is a line in every file, and a test that checks that each path exists.
 
 # %% [markdown] exercise="00.2" role="hint"
 # `(ROOT / path).read_text().splitlines()[:12]` are the lines to look at. `"// x".removeprefix("//").strip()` takes a
@@ -204,14 +205,14 @@ with check("00.3", "who calls the kernel") as c:
 #
 # ★★☆, 15 minutes. Below is a copy of the function that chooses which build `import reftorch` loads, with one planted
 # bug. Somebody who had only the Release build set `REFTORCH_BUILD=debug`, saw no error, and wondered for an hour why
-# every local was `<optimized out>`. Write the mended function:
+# every local was `<optimized out>`. Write the fixed function:
 #
 # - the build that `REFTORCH_BUILD` names is loaded; if that build is not there, an ImportError says which `make` to
 #   run;
 # - without `REFTORCH_BUILD`, the first of `BUILD_TYPES` that is there is loaded;
-# - a name that is no build type raises ValueError, with the name in the message.
+# - a name that is not a build type raises ValueError, with the name in the message.
 #
-# Keep its argument: the function is given the folder of the builds, so that the check can make one up.
+# Keep the argument of the function: the folder of the builds. The check passes a folder that it has made up.
 
 # %% exercise="00.4" role="given"
 BUILD_TYPES = ("Debug", "Release", "Sanitize", "Tsan")
@@ -231,7 +232,7 @@ def broken_chosen_build(folder: Path) -> Path:
 
 # %% exercise="00.4" role="answer"
 def chosen_build(folder: Path) -> Path:
-    """`broken_chosen_build`, mended."""
+    """`broken_chosen_build`, fixed."""
     # BEGIN SOLUTION
     asked = os.environ.get("REFTORCH_BUILD", "")
     if asked and asked.capitalize() not in BUILD_TYPES:
@@ -254,7 +255,7 @@ with check("00.4", "the build that nobody asked for") as c, tempfile.TemporaryDi
     with patch.dict(os.environ, REFTORCH_BUILD="debug"):
         c.raises("debug asked for, only Release there", ImportError, "make debug", chosen_build, folder)
     with patch.dict(os.environ, REFTORCH_BUILD="fast"):
-        c.raises("a build asked for that there is not", ValueError, "fast", chosen_build, folder)
+        c.raises("a build that does not exist asked for", ValueError, "fast", chosen_build, folder)
     (folder / "Debug").mkdir()
     with patch.dict(os.environ, REFTORCH_BUILD="release"):
         c.equal("release asked for, both there", came=chosen_build(folder).name, expected="Release")
@@ -267,7 +268,7 @@ with check("00.4", "the build that nobody asked for") as c, tempfile.TemporaryDi
 # %% [markdown] exercise="00.4" role="debrief"
 # **In PyTorch** there is one `torch/_C` in an installation, so nothing chooses, and a second build needs a second
 # environment. The real function here is `chosen_extension` in `reftorch/_load.py`. Its trade-off: two builds side by
-# side are convenient, and a program can load the one that you did not mean.
+# side are convenient, but a program can load the build that you did not mean.
 
 # %% [markdown] exercise="00.4" role="hint"
 # Repeat what the report says: a folder with `Release` in it, and `REFTORCH_BUILD=debug`. Which names does the loop try?
@@ -328,7 +329,7 @@ with check("00.5", "a kernel in C++") as c:
 # is about: other dtypes, strides, devices, gradients. Chapters 02 to 06 add them.
 
 # %% [markdown] exercise="00.5" role="hint"
-# Five of the lines of `halve` stay as they are. Copy the number first, then ask whether it is too large.
+# Five of the lines of `halve` stay as they are. Copy the number first, then test whether the number is too large.
 
 # %% [markdown] exercise="00.5" role="hint"
 # `to[i] = from[i];` and below it `if (from[i] > limit) { to[i] = limit; }`. Every statement ends with a semicolon.
@@ -337,12 +338,12 @@ with check("00.5", "a kernel in C++") as c:
 # %% [markdown] exercise="00.6" role="task" kind="fix" title="shares that are infinite"
 # ## 00.6 Fix: shares that are infinite
 #
-# ★★☆, 15 minutes. `shares(x)` divides every number by the sum of all: each result says which part of the whole a number
-# is. It was tested with `[1, 2, 5]` and was right. With `[0.25, 0.25, 0.5]` every share is `inf`, and with
-# `[1.5, 1.5]` every share is 0.75. There is one planted bug. Find it with a stop in the loop, if you like, and write
-# the mended text:
+# ★★☆, 15 minutes. `shares(x)` divides every number by the sum of all: each result says which part of the whole a
+# number is. It was tested with `[1, 2, 5]` and was right. With `[0.25, 0.25, 0.5]` every share is `inf`, and with
+# `[1.5, 1.5]` every share is 0.75. There is one planted bug. Find the bug, with a stop in the loop if you like, and
+# write the fixed text:
 #
-# - the shares are right for these and for all other numbers with a sum that is not zero, to six digits;
+# - the shares are right to six digits, for these numbers and for all others whose sum is not zero;
 # - the function keeps its name and its argument.
 
 # %% exercise="00.6" role="given"
@@ -364,8 +365,8 @@ at::Tensor shares(const at::Tensor& x) {
 
 
 # %% exercise="00.6" role="answer"
-def mended_shares() -> str:
-    """`BROKEN_SHARES`, mended."""
+def fixed_shares() -> str:
+    """`BROKEN_SHARES`, fixed."""
     # BEGIN SOLUTION
     return BROKEN_SHARES.replace("int64_t total", "double total")
     # END SOLUTION
@@ -373,7 +374,7 @@ def mended_shares() -> str:
 
 # %% exercise="00.6" role="check"
 with check("00.6", "shares that are infinite") as c:
-    shares = load_inline("shares", mended_shares(), functions="shares").shares
+    shares = load_inline("shares", fixed_shares(), functions="shares").shares
     for numbers in ([1.0, 2.0, 5.0], [0.25, 0.25, 0.5], [1.5, 1.5], [-1.5, 2.0], [0.5, 3.0, 0.25, 0.25], [7.0]):
         expected = torch.tensor([each / sum(numbers) for each in numbers])
         c.close(c.case(f"the shares of {numbers}"), came=shares(torch.tensor(numbers)), expected=expected)
@@ -381,7 +382,8 @@ with check("00.6", "shares that are infinite") as c:
 # %% [markdown] exercise="00.6" role="debrief"
 # **In PyTorch** a kernel names the type of its sums: `acc_type<scalar_t, is_cuda>` is a type that is at least as wide
 # as that of the elements, and a wider one costs time on a GPU. A variable of C++ keeps the type that it was declared
-# with, and what does not fit is cut off without a word. Python's `total = 0` would have become a float.
+# with. If a value does not fit into this type, C++ cuts off a part of the value and does not warn. Python's `total =
+# 0` would have become a float.
 
 # %% [markdown] exercise="00.6" role="hint"
 # Stop at the line `total += from[i];` with `-n 3` and compare `total` with what you would have added up.

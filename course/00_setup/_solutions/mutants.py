@@ -1,7 +1,7 @@
 """Wrong answers to the exercises of chapter 00: what each check must reject, and why somebody would write it.
 
 Mirrors: nothing in PyTorch: exercises.
-Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+Leaves out: the tasks, the right answers and the checks, which are in exercises.py.
 """
 
 
@@ -114,15 +114,15 @@ at::Tensor cap(const at::Tensor& x, double limit) {
 
 
 # %% exercise="00.6" role="mutant" why="the bug as it was"
-def mended_shares() -> str:
+def fixed_shares() -> str:
     return BROKEN_SHARES
 
 
 # %% exercise="00.6" role="mutant" why="converts where it is too late"
-def mended_shares() -> str:
+def fixed_shares() -> str:
     return BROKEN_SHARES.replace("from[i] / total", "from[i] / double(total)")
 
 
 # %% exercise="00.6" role="mutant" why="rounds instead of cutting off"
-def mended_shares() -> str:
+def fixed_shares() -> str:
     return BROKEN_SHARES.replace("total += from[i]", "total += std::llround(from[i])")

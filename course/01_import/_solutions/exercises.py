@@ -79,13 +79,13 @@ with check("01.1", "the order of an import") as c:
 # ## 01.2 Build: where a name comes from
 #
 # ★★☆, 15 minutes. When you look for the source of `torch.something`, the first question is in which language to look.
-# Three places give the package its names. Write the function that tells from which of these places a name comes:
+# Three places give the package its names. Write the function that says from which of these places a name comes:
 #
 # - `"op"`: it is a function that `initOps` made, taken over from `_C._VariableFunctions`;
 # - `"extension"`: it is an object that the module's body put into `_C` itself;
 # - `"python"`: anything else.
 #
-# A name may lie in several places, and the package has only one object under it.
+# Several places may have an object of the same name, but the package has only one object under this name.
 
 
 # %% exercise="01.2" role="answer"
@@ -111,7 +111,7 @@ with check("01.2", "where a name comes from") as c:
         ("tensor", "the module's body added it by hand"),
         ("no_grad", "a class in reftorch/autograd/grad_mode.py"),
         ("Tensor", "the class in reftorch/_tensor/__init__.py; _C has only TensorBase"),
-        ("nn", "a package; that _C has nothing of this name must not be an error"),
+        ("nn", "a package; _C has no object of this name, which must not be an error"),
         ("unique_consecutive", "an op has this name, and a function of Python took its place"),
     ]:
         real = getattr(torch, name)
@@ -126,7 +126,7 @@ with check("01.2", "where a name comes from") as c:
 
 # %% [markdown] exercise="01.2" role="debrief"
 # **In PyTorch** the same comparison works, and more modules inside `_C` give names, such as `torch._C._nn` and
-# `torch._C._linalg`. Ask the object that is there; the file that you would have guessed may be another.
+# `torch._C._linalg`. Ask the object itself: if you guess the file, you may guess wrong.
 
 # %% [markdown] exercise="01.2" role="hint"
 # The package holds one object under the name. Is it the very object (`is`) that `_C._VariableFunctions` holds under
@@ -193,7 +193,7 @@ with check("01.3", "load a module by hand") as c, tempfile.TemporaryDirectory() 
     c.raises("a body that raises", OSError, "no such library", load, "broken", file)
     c.equal("what is left of it in sys.modules", came=sys.modules.get("broken"), expected=None)
     file.write_text("whole = 2\n")
-    c.equal("a load after that, of the mended file", came=load("broken", file).whole, expected=2)
+    c.equal("a load after that, of the fixed file", came=load("broken", file).whole, expected=2)
 
 # %% [markdown] exercise="01.3" role="debrief"
 # **In PyTorch** nobody loads `_C` by hand, and `torch.utils.cpp_extension` loads what it has compiled with these three
@@ -218,7 +218,8 @@ with check("01.3", "load a module by hand") as c, tempfile.TemporaryDirectory() 
 # moved to another file, whose place the linker decides, and the registry was empty again.
 #
 # Find out why, and return the fixed source. The lines of the two `Registrar` objects stay as they are; the check then
-# tells the linker to make these two before everything else (`init_priority`), as it may for another file.
+# tells the linker to make these two before all other objects (`init_priority`), as the linker may do if the two are
+# in another file.
 
 # %% exercise="01.4" role="given"
 BROKEN = r"""
@@ -243,15 +244,15 @@ std::vector<int64_t> registered() { return registry.numbers; }
 
 
 # %% exercise="01.4" role="answer"
-def mended_source() -> str:
-    """`BROKEN`, mended, with both registrars where they are."""
+def fixed_source() -> str:
+    """`BROKEN`, fixed, with both registrars where they are."""
     # BEGIN SOLUTION
     return r"""
 struct Registry {
   std::vector<int64_t> numbers;
   void add(int64_t number) { numbers.push_back(number); }
   static Registry& singleton() {
-    static Registry* registry = new Registry; // made when first asked for, by whomever
+    static Registry* registry = new Registry; // made by the first call, whichever function that comes from
     return *registry;
   }
 };
@@ -289,7 +290,7 @@ def numbers_in(source: str) -> str:
 
 
 with check("01.4", "the op that was registered and is not there") as c:
-    source = mended_source()
+    source = fixed_source()
     early = source
     for line in ("static const Registrar softsign(1);", "static const Registrar hypotenuse(2);"):
         c.true(f"the line {line}", line in source, came="it is gone", expected="the line as it was")
@@ -386,7 +387,8 @@ with check("01.5", "two ops that come late") as c:
 # faster, and needs a formula of its own; `torch.library.register_autograd` adds one late.
 
 # %% [markdown] exercise="01.5" role="hint"
-# Autograd records either an op, and then needs a formula, or the ops that it is made of. No formula was registered.
+# Autograd records either the op itself, and then needs a formula, or the ops that the op is made of. No formula was
+# registered here.
 
 # %% [markdown] exercise="01.5" role="hint"
 # Load the library and try: `torch.ones(2, requires_grad=True)` through each op, then `.sum().backward()`. The name of
@@ -396,10 +398,10 @@ with check("01.5", "two ops that come late") as c:
 # %% [markdown] exercise="01.6" role="task" kind="fix" title="formulas that nobody imported"
 # ## 01.6 Fix: formulas that nobody imported
 #
-# ★★☆, 15 minutes. What registers when its module is imported is not there until somebody imports the module. A library
-# kept its formulas in one folder and imported all of them with the function below. Then the folder grew, and the
-# formulas of one family moved into a folder of their own inside it, with an empty `__init__.py`. No error was raised,
-# and the gradients of that family were gone.
+# ★★☆, 15 minutes. If an object registers when its module is imported, the object is missing until somebody imports
+# the module. A library kept its formulas in one folder and imported all of them with the function below. Then the
+# folder grew, and the formulas of one family moved into a folder of their own inside it, with an empty `__init__.py`.
+# No error was raised, and the gradients of that family were gone.
 #
 # Write the fixed function. `register_all(package)` imports every module of the package, also those in packages inside
 # it, at any depth, each of them once. An error that a module raises reaches the caller.
@@ -407,7 +409,7 @@ with check("01.5", "two ops that come late") as c:
 
 # %% exercise="01.6" role="given"
 def broken_register_all(package: types.ModuleType) -> None:
-    """Import all modules of a package, which registers what stands in them."""
+    """Import all modules of a package; each module registers its formulas when it is imported."""
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{module.name}")
 
@@ -455,7 +457,8 @@ with check("01.6", "formulas that nobody imported") as c, tempfile.TemporaryDire
 
 # %% [markdown] exercise="01.6" role="debrief"
 # **In PyTorch** the formulas are in one file, `tools/autograd/derivatives.yaml`, from which C++ is generated, so none
-# can be forgotten. Whatever registers by being imported needs one place that imports it, and a test that counts.
+# can be forgotten. A library whose modules register when they are imported needs one place that imports all of them,
+# and a test that counts.
 
 # %% [markdown] exercise="01.6" role="hint"
 # `pkgutil.iter_modules` lists one folder. What it yields has the fields `name` and `ispkg`.
@@ -516,10 +519,11 @@ with check("01.7", "who asks the registry") as c:
 
 # %% [markdown] exercise="01.7" role="debrief"
 # **In PyTorch** `hypot` is found without a look-up, because the import has asked for some hundred ops already: tables
-# of decompositions, which are written in Python, name them. A name that is missing is asked for again each time,
-# because only what is found is kept. And `Library.define` asks before it registers: if the program already holds the
-# op's packet, the packet must learn of the new overload. In this way `twice.Scalar` is known without another look-up.
-# That is what a registry that stays open costs: whoever keeps an answer has to be told of changes.
+# of decompositions, which are written in Python, name them. PyTorch asks again each time for a name that is missing,
+# because it keeps only the names that it has found. And `Library.define` asks before it registers: if the program
+# already holds the op's packet, the packet must learn of the new overload. In this way `twice.Scalar` is known
+# without another look-up. This is the price of a registry that stays open: an object that keeps an answer of the
+# registry has to be told of changes.
 
 # %% [markdown] exercise="01.7" role="hint"
 # First `next` until `import torch` has run. Then `break torch._ops._OpNamespace.__getattr__`, `continue`, `p op_name`

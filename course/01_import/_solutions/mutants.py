@@ -1,7 +1,7 @@
 """Wrong answers to the exercises of chapter 01: what each check must reject, and why somebody would write it.
 
 Mirrors: nothing in PyTorch: exercises.
-Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+Leaves out: the tasks, the right answers and the checks, which are in exercises.py.
 """
 
 
@@ -66,23 +66,23 @@ def load(name: str, path: Path) -> types.ModuleType:
 
 
 # %% exercise="01.4" role="mutant" why="the bug as it was"
-def mended_source() -> str:
+def fixed_source() -> str:
     return BROKEN
 
 
 # %% exercise="01.4" role="mutant" why="moves the registry up, which helps in this file only"
-def mended_source() -> str:
+def fixed_source() -> str:
     return BROKEN.replace("extern Registry registry;", "Registry registry;").replace(");\n\nRegistry registry;", ");")
 
 
 # %% exercise="01.4" role="mutant" why="moves the registrars down"
-def mended_source() -> str:
+def fixed_source() -> str:
     lines = [line for line in BROKEN.splitlines() if not line.startswith("static const Registrar")]
     return "\n".join([*lines, "static const Registrar softsign(1);"])
 
 
 # %% exercise="01.4" role="mutant" why="a pointer, which the registrars follow before it points anywhere"
-def mended_source() -> str:
+def fixed_source() -> str:
     source = BROKEN.replace("extern Registry registry", "extern Registry* registry").replace("registry.", "registry->")
     return source.replace("\nRegistry registry;", "\nRegistry* registry = new Registry();")
 

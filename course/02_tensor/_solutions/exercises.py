@@ -29,8 +29,8 @@ from reftorch.utils.cpp_extension import load_inline
 #
 # ★☆☆, 15 minutes. If you can tell the strides of a view without running the code, you see at once which loops will be
 # slow and which calls copy. `x` is contiguous, of sizes 2, 3, 4. For each of `VIEWS` give the sizes, the strides and
-# the offset of the result, as `((2, 3, 4), (12, 4, 1), 0)` for `x` itself. Work on paper. The check runs each
-# expression, counts your right answers, and names the expressions where one of the three is wrong.
+# the offset of the result. For `x` itself you would write `((2, 3, 4), (12, 4, 1), 0)`. Work on paper. The check runs
+# each expression, counts your right answers, and names the expressions where one of the three is wrong.
 
 # %% exercise="02.1" role="given"
 x = torch.arange(24.0).reshape(2, 3, 4)
@@ -79,13 +79,13 @@ with check("02.1", "how each view reads") as c:
 # is that kernels must accept all strides, or ask for `contiguous()` and pay for a copy.
 
 # %% [markdown] exercise="02.1" role="hint"
-# Strides of a contiguous tensor: the last is 1, each other one is the product of the sizes behind it. An index
+# In a contiguous tensor the last stride is 1, and each other stride is the product of the sizes to its right. An index
 # removes a dimension and adds `index * stride` to the offset; a slice adds `start * stride`, and multiplies the
 # stride by its step.
 
 # %% [markdown] exercise="02.1" role="hint"
-# The last two: can the two dimensions that become one be walked with one stride? Where they can, `reshape` gives a
-# view; where not, a copy, which is contiguous and begins at 0.
+# For the last two expressions, ask whether one stride can walk over the two dimensions that become one. If it can,
+# `reshape` gives a view. If not, `reshape` gives a copy, which is contiguous and has offset 0.
 
 
 # %% [markdown] exercise="02.2" role="task" kind="read" title="who shares the memory"
@@ -93,8 +93,8 @@ with check("02.1", "how each view reads") as c:
 #
 # ★☆☆, 15 minutes. The most expensive bugs with tensors are a copy where you thought of a view, and a view where you
 # thought of a copy. `t` is a float32 tensor of sizes 2, 3, and `array` is a float64 array of the same sizes. For each
-# of `SHARING`: does a write into the result change `t` (or `array`)? The check writes into each result and counts
-# your right answers; the count does not say which answers are wrong.
+# of `SHARING`, say whether a write into the result changes `t` (or `array`). The check writes into each result and
+# counts your right answers; the count does not say which answers are wrong.
 
 # %% exercise="02.2" role="given"
 t = torch.arange(6.0).reshape(2, 3)
@@ -129,7 +129,8 @@ def shares() -> dict[str, bool]:
 
 # %% exercise="02.2" role="check"
 def holds(expression: str, answer: bool) -> bool:
-    """Whether a write into the result of the expression changes what it was made of, as the answer says."""
+    """Whether the answer is right: a write into the result changes the tensor (or array) that the result was made "
+    "of, or not."""
     fresh = {"torch": torch, "t": torch.zeros(2, 3), "array": numpy.zeros((2, 3))}
     eval(expression, fresh).fill_(1)
     return answer is bool((fresh["array"] if "array" in expression else fresh["t"].numpy()).any())
@@ -144,7 +145,8 @@ with check("02.2", "who shares the memory") as c:
 
 # %% [markdown] exercise="02.2" role="debrief"
 # **In PyTorch** `reshape`, `flatten` and `to` decide by their argument whether they copy, as here: this saves memory
-# when a copy is not needed. Where a program relies on a copy, it should say `clone()`; where on a view, `view`.
+# when a copy is not needed. A program that relies on a copy should call `clone()`, and a program that relies on a
+# view should call `view`.
 
 # %% [markdown] exercise="02.2" role="hint"
 # Can sizes, strides and an offset describe the result? They can describe a part between two indices with a fixed
@@ -162,8 +164,8 @@ with check("02.2", "who shares the memory") as c:
 # ## 02.3 Read: the dtype that comes out
 #
 # ★★☆, 20 minutes. Work out the dtype that each of `CALLS` gives. Where an expression raises, say `"error"`. A dtype
-# that is wider than you thought costs memory, and one that is narrower costs digits; neither is reported. Each
-# expression finds the tensors as they are made here. The check runs each expression and counts your right answers.
+# that is wider than you thought costs memory, and one that is narrower costs digits; neither is reported. The tensors
+# are made again for each expression. The check runs each expression and counts your right answers.
 
 # %% exercise="02.3" role="given"
 TENSORS = """
@@ -224,14 +226,14 @@ with check("02.3", "the dtype that comes out") as c:
 # float)?
 
 # %% [markdown] exercise="02.3" role="hint"
-# `/` divides numbers: its result is never an integer. An in-place op keeps the dtype of its first argument, or
-# refuses where the result's kind is higher.
+# `/` divides numbers: its result is never an integer. An in-place op keeps the dtype of its first argument, or raises
+# if the result is of a higher kind.
 
 
 # %% [markdown] exercise="02.4" role="task" kind="build" title="from an index to an element"
 # ## 02.4 Build: from an index to an element
 #
-# ★☆☆, 15 minutes. `tensor[1, -2]` becomes one number: which element of the storage is it? Write that function for any
+# ★☆☆, 15 minutes. `tensor[1, -2]` is one element of the storage. Write the function that computes which one, for any
 # strides and any offset. Requirements:
 #
 # - `index` has one integer for each dimension; a negative index counts from the end.
@@ -274,14 +276,14 @@ with check("02.4", "from an index to an element") as c:
 
 # %% [markdown] exercise="02.4" role="debrief"
 # **In PyTorch** no loop computes this sum for each element: a loop adds a stride to an address when an index grows by
-# one. The check of the index is made once for an index, never in a kernel's loop.
+# one. The index is checked once, and never in a kernel's loop.
 
 # %% [markdown] exercise="02.4" role="hint"
 # Start at `tensor.storage_offset()`; for each dimension add index times stride. `zip(index, tensor.shape,
 # tensor.stride(), strict=True)` walks the three together.
 
 # %% [markdown] exercise="02.4" role="hint"
-# An index is in range when `-size <= i < size`. A negative one means `i + size`.
+# An index is in range if `-size <= i < size`. A negative index `i` means `i + size`.
 
 
 # %% [markdown] exercise="02.5" role="task" kind="fix" title="a copy for nothing"
@@ -311,7 +313,7 @@ bool contiguous(const std::vector<int64_t>& sizes, const std::vector<int64_t>& s
 """
 
 # %% exercise="02.5" role="answer"
-MENDED = r"""
+FIXED = r"""
 bool contiguous(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
   // BEGIN SOLUTION
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
@@ -333,7 +335,7 @@ bool contiguous(const std::vector<int64_t>& sizes, const std::vector<int64_t>& s
 
 # %% exercise="02.5" role="check"
 with check("02.5", "a copy for nothing") as c:
-    contiguous = load_inline("contiguous", MENDED, functions="contiguous").contiguous
+    contiguous = load_inline("contiguous", FIXED, functions="contiguous").contiguous
     image = torch.ones(1, 3, 4, 5)
     for text, tensor in {
         "an image": image,
@@ -357,21 +359,22 @@ with check("02.5", "a copy for nothing") as c:
 # the time; such bugs are found by a profile, and by tests that ask `is_contiguous()` itself.
 
 # %% [markdown] exercise="02.5" role="hint"
-# "Batches of one" is a dimension of size 1. What does its stride say about where the elements lie?
+# A batch of one has a dimension of size 1. What does the stride of this dimension say about the places of the elements?
 
 # %% [markdown] exercise="02.5" role="hint"
-# Two tensors without elements go wrong as well, once the first bug is fixed. In which order do you have to ask?
+# Two tensors without elements go wrong as well, once the first bug is fixed. In which order do you have to test the
+# sizes?
 
 
 # %% [markdown] exercise="02.6" role="task" kind="fix" title="frames that are missing"
 # ## 02.6 Fix: frames that are missing
 #
-# ★★☆, 20 minutes. A program takes every third frame of a film, `film[::3]`. With 9 frames all is well; with 10 frames
-# the last one is missing. And when the film was cut before, `film[2:][::3]`, the frames come from the wrong place.
-# Below is the arithmetic of a slice of one dimension, with two planted bugs. It takes the size, the stride and the
-# offset of the tensor and `start:end:step`, and returns size, stride and offset of the slice. Write the repaired
-# function. Its answers must be those of `tensor[start:end:step]`; start and end may be negative or out of range, with
-# the meaning that Python gives them, and `step` is at least 1. A failing check names the slice.
+# ★★☆, 20 minutes. A program takes every third frame of a film, `film[::3]`. With 9 frames the result is right; with
+# 10 frames the last one is missing. And if the film was cut before, `film[2:][::3]`, the frames come from the wrong
+# place. Below is the arithmetic of a slice of one dimension, with two planted bugs. The function takes the size, the
+# stride and the offset of the tensor and `start:end:step`, and returns the size, stride and offset of the slice.
+# Write the repaired function. Its answers must be those of `tensor[start:end:step]`; start and end may be negative or
+# out of range, with the meaning that Python gives them, and `step` is at least 1. A failing check names the slice.
 
 # %% exercise="02.6" role="given"
 CUT = r"""
@@ -406,11 +409,11 @@ with check("02.6", "frames that are missing") as c:
 
 # %% [markdown] exercise="02.6" role="debrief"
 # The original is `slice` in `TensorSlicing.cpp`. **In PyTorch** a slice accepts no negative step either, because a
-# stride of a tensor is never negative: all kernels may rely on that. numpy accepts such steps, and each of its loops
-# has to.
+# stride of a tensor is never negative: all kernels may rely on that. numpy accepts negative steps, so each of its
+# loops has to handle negative strides.
 
 # %% [markdown] exercise="02.6" role="hint"
-# From 10 frames every third: 0, 3, 6, 9. How many are these, and what does the division give?
+# Every third of 10 frames: these are the frames 0, 3, 6 and 9. How many are they, and what does the division give?
 
 # %% [markdown] exercise="02.6" role="hint"
 # Where does the second slice begin, if the tensor itself begins at element 2 of the storage?
@@ -419,9 +422,10 @@ with check("02.6", "frames that are missing") as c:
 # %% [markdown] exercise="02.7" role="task" kind="build" title="windows without a copy"
 # ## 02.7 Build: windows without a copy
 #
-# ★★☆, 30 minutes. A moving average over a signal reads each element several times. To store the windows would need
-# several times the memory; strides need none. Write in C++ the view of all windows of `size` elements, `step` apart,
-# over the *last* dimension of any tensor: sizes `..., count, size`, where `count` is the number of whole windows.
+# ★★☆, 30 minutes. A moving average over a signal reads each element several times. If you stored the windows, you
+# would need several times the memory; with strides you need none. Write in C++ the view of all windows of `size`
+# elements, `step` apart, over the *last* dimension of any tensor: sizes `..., count, size`, where `count` is the
+# number of whole windows.
 #
 # `at::as_strided(self, sizes, strides, offset)` makes a view; `self.sizes()`, `self.strides()` and
 # `self.storage_offset()` say how `self` reads. Requirements: the result is a view; a window that is longer than the
@@ -471,11 +475,12 @@ with check("02.7", "windows without a copy") as c:
 
 # %% [markdown] exercise="02.7" role="debrief"
 # **In PyTorch** `Tensor.unfold` is this view. A view saves the memory of a copy, and its reader pays with reads that
-# are not in the order of the memory. Which of the two is faster has to be measured.
+# are not in the order of the memory. You have to measure which of the two is faster.
 
 # %% [markdown] exercise="02.7" role="hint"
-# One more dimension: the last one steps from window to window, the new one from element to element in a window. Which
-# stride does each of the two have, if the stride of the last dimension of `self` is `s`?
+# The result has one more dimension. The dimension that was the last one now steps from window to window, and the new
+# one steps from element to element in a window. Which stride does each of the two have, if the stride of the last
+# dimension of `self` is `s`?
 
 # %% [markdown] exercise="02.7" role="hint"
 # `std::vector<int64_t> sizes = self.sizes().vec();`, the same for the strides. Then
@@ -635,7 +640,8 @@ class NDArray:
 
 # %% exercise="02.8" role="check"
 def compare(c: check, what: str, array: NDArray, tensor: torch.Tensor) -> None:
-    """Hold that an array reads as a tensor does: sizes, elements, strides where there is a step, offset, contiguity."""
+    """Check that an array reads as a tensor does: sizes, elements, strides where there is a step, offset, "
+    "contiguity."""
     c.equal(f"{what}: sizes", came=tuple(array.sizes), expected=tuple(tensor.shape))
     c.equal(f"{what}: elements", came=array.tolist(), expected=tensor.tolist())
     steps = [d for d in range(tensor.dim()) if tensor.shape[d] > 1]
@@ -742,8 +748,8 @@ with check("02.8", "a small ndarray") as c:
 #
 # Find the line. You have found it when you can break the library in the same way: return the file, and a patch as
 # `%%rebuild` takes one, with `-` and `+` before the lines. Your own library stays as it is. The check compiles the
-# change in a scratch copy (some seconds), asks for each expression of `REPORT`, and names the first that answers
-# something else than in `REPORT`.
+# change in a scratch copy (some seconds), asks for each expression of `REPORT`, and names the first whose answer is
+# not the one in `REPORT`.
 
 # %% exercise="02.9" role="given"
 SETUP = "import reftorch as torch\nx = torch.arange(24).reshape(2, 3, 4)"
@@ -789,16 +795,15 @@ with check("02.9", "a broken library: the second index") as c:
 # %% [markdown] exercise="02.9" role="debrief"
 # `select` forgot where its own tensor begins. One index of a tensor that begins at 0 still works, and so does a copy,
 # so a test with a fresh tensor finds nothing. **In PyTorch** the tests of views therefore begin with a tensor that is
-# a view itself, and so do the tests of this library. To bring a bug about on purpose is the surest sign that you know
-# it.
+# a view itself, and so do the tests of this library. If you can cause a bug on purpose, you have understood the bug.
 
 # %% [markdown] exercise="02.9" role="hint"
 # Which expressions are wrong? Compare with what your own library answers. What do the wrong ones have in common, and
 # what does `.clone()` change about a tensor besides its memory?
 
 # %% [markdown] exercise="02.9" role="hint"
-# Each wrong answer is right for a tensor that begins at the first element of the storage. A slice of a view is right,
-# an index into a view is wrong. Which function makes the view of one index?
+# Each wrong answer would be right for a tensor that begins at the first element of the storage. A slice of a view is
+# right, an index into a view is wrong. Which function makes the view of one index?
 
 # %% [markdown] exercise="02.9" role="hint"
 # `show_source("select in TensorSlicing.cpp")` shows the function of the lesson. One of its lines is the sum of the
@@ -819,8 +824,8 @@ with check("02.9", "a broken library: the second index") as c:
 #
 # - `"no stop"`: the call does not come to this line;
 # - `"view"`: dimensions are merged, and the result shares the memory;
-# - `"copy"`: they cannot be merged, and the call copies;
-# - `"error"`: they cannot be merged, and the call may not copy.
+# - `"copy"`: the dimensions cannot be merged, and the call copies;
+# - `"error"`: the dimensions cannot be merged, and the call may not copy.
 
 
 # %% exercise="02.10" role="given"

@@ -1,7 +1,7 @@
 """Wrong answers to the exercises of chapter 02: what each check must reject, and why somebody would write it.
 
 Mirrors: nothing in PyTorch: exercises.
-Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+Leaves out: the tasks, the right answers and the checks, which are in exercises.py.
 
 The wrong answers of exercise 02.10 are the right one with one change: the first of them keeps the right one.
 """
@@ -141,17 +141,17 @@ def element(tensor: torch.Tensor, index: tuple[int, ...]) -> int:
 
 
 # %% exercise="02.5" role="mutant" why="the bug as it was"
-MENDED = BROKEN
+FIXED = BROKEN
 
 # %% exercise="02.5" role="mutant" why="every dimension with a stride of its own will do"
-MENDED = r"""
+FIXED = r"""
 bool contiguous(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
   return sizes.empty() || sizes.back() <= 1 || strides.back() == 1;
 }
 """
 
 # %% exercise="02.5" role="mutant" why="looks for emptiness too late"
-MENDED = BROKEN.replace("if (strides[i] != expected)", "if (sizes[i] != 1 && strides[i] != expected)")
+FIXED = BROKEN.replace("if (strides[i] != expected)", "if (sizes[i] != 1 && strides[i] != expected)")
 
 # %% exercise="02.6" role="mutant" why="mends the count alone"
 WHOLE = CUT.replace("(last - first) / step", "(last - first + step - 1) / step")

@@ -25,13 +25,13 @@ from reftorch.utils.cpp_extension import load_inline
 #
 # ★☆☆, 10 minutes.
 #
-# You want to stop in the kernel of `-`. You set a breakpoint on a name that you made up, and gdb knows no such
-# function. Which kernel computes `a - b` for two float tensors, and which `alpha` does the kernel receive?
+# You want to stop in the kernel of `-`. You set a breakpoint on a name that you guessed, and gdb says that there is
+# no such function. Which kernel computes `a - b` for two float tensors, and which `alpha` does the kernel receive?
 
 
 # %% exercise="03.1" role="answer"
 def kernel_of_subtraction() -> tuple[str, int]:
-    """The kernel's name without namespace, and the alpha that reaches it."""
+    """The kernel's name without namespace, and the alpha that the kernel receives."""
     # BEGIN SOLUTION
     return "add_kernel", -1
     # END SOLUTION
@@ -55,8 +55,9 @@ with check("03.1", "the kernel of a subtraction") as c:
     )
 
 # %% [markdown] exercise="03.1" role="debrief"
-# **In PyTorch** `sub` has no kernel of its own either: `sub.Tensor` calls the stub of `add` with `-alpha`. That is
-# one kernel less to write for each device. The price is a name that you have to look for before you can stop there.
+# **In PyTorch** `sub` has no kernel of its own either: `sub.Tensor` calls the stub of `add` with `-alpha`. So there
+# is one kernel less to write for each device. The price is that you have to look for the kernel's name before you can
+# stop there.
 
 # %% [markdown] exercise="03.1" role="hint"
 # Record a call tree of `a - b` and look for a name that ends in `_kernel`.
@@ -70,7 +71,7 @@ with check("03.1", "the kernel of a subtraction") as c:
 # ★☆☆, 10 minutes.
 #
 # Every call passes the kernel of Autograd, with or without a gradient. The lesson showed the fork inside that kernel:
-# where an op must be recorded, `call_recorded` runs. Let only `x` require a gradient. Which function of
+# if an op must be recorded, `call_recorded` runs. Let only `x` require a gradient. Which function of
 # `cpp/csrc/autograd/formula.cpp` does `call_recorded` call *first* for `x * y`? (Constructors and other very small
 # functions do not report, and do not count.) And what is the name of the graph node that the result then carries?
 
@@ -110,8 +111,8 @@ with check("03.2", "what a gradient adds to the way") as c:
 # functions of that file and what leads to them.
 
 # %% [markdown] exercise="03.2" role="hint"
-# A tree is read from the top: the first line below `call_recorded`, one step to the right, is the first call. The
-# node is printed with the tensor, as `grad_fn=<...>`.
+# Read the tree from the top: the first line below `call_recorded` that is one step further to the right is its first
+# call. The node is printed with the tensor, as `grad_fn=<...>`.
 
 # %% [markdown] exercise="03.3" role="task" kind="build" title="a kernel with two operands"
 # ## 03.3 Build: a kernel with two operands
@@ -183,7 +184,7 @@ with check("03.3", "a kernel with two operands") as c:
 
 # %% [markdown] exercise="03.3" role="debrief"
 # **In PyTorch** `hypot` avoids the overflow of the squares in float32 too, with a function that scales its operands
-# first. The price is time in every element, for numbers that hardly anybody has.
+# first. The price is time for every element, although hardly anybody has numbers whose squares overflow.
 
 # %% [markdown] exercise="03.3" role="hint"
 # Three statements: `auto iter = at::TensorIterator::binary_float_op(out, self, other);`, the dispatch macro with
@@ -202,10 +203,10 @@ with check("03.3", "a kernel with two operands") as c:
 #
 # ★★☆, 20 minutes.
 #
-# Write in Python what the iterator asks `result_type` in C++: the dtype of the result of two operands. An operand is a
-# tensor with dimensions, a tensor without dimensions, or a Python number (`bool`, `int`, `float`). Do not compute with
-# the operands, and do not call `torch.result_type`. `torch.promote_types(a, b)` is yours to use: it gives the smallest
-# dtype that holds two dtypes, and knows no classes of operands.
+# Write in Python what `result_type` does in C++ for the iterator: compute the dtype of the result of two operands. An
+# operand is a tensor with dimensions, a tensor without dimensions, or a Python number (`bool`, `int`, `float`). Do
+# not compute with the operands, and do not call `torch.result_type`. `torch.promote_types(a, b)` is yours to use: it
+# gives the smallest dtype that holds two dtypes, and does not know the classes of operands.
 #
 # The check compares all pairs of 12 operands (three numbers, and tensors of bool, int32, float16, float32 and others,
 # with and without dimensions) with the dtype of their real sum, also where both operands are numbers. A Python `int` is
@@ -254,15 +255,15 @@ with check("03.4", "the dtype of a result") as c:
             )
 
 # %% [markdown] exercise="03.4" role="debrief"
-# **In PyTorch** the three classes are the same, in `TypeProperties.cpp`. numpy 2 has only two: an array without
-# dimensions counts fully there, so a sum with one may change the dtype of a large array.
+# **In PyTorch** the three classes are the same, in `TypeProperties.cpp`. numpy 2 has only two: there an array without
+# dimensions counts like any other array, so adding such an array may change the dtype of a large array.
 
 # %% [markdown] exercise="03.4" role="hint"
 # Sort the two operands into three classes first. A class has one dtype or none; two members of one class are promoted.
 
 # %% [markdown] exercise="03.4" role="hint"
-# Then write `combine(higher, lower)` for two classes, either of which may be empty. Call `combine` twice: what numbers
-# and tensors without dimensions give is the lower class for tensors with dimensions.
+# Then write `combine(higher, lower)` for two classes, either of which may be empty. Call `combine` twice: first for
+# tensors without dimensions and numbers, and then for tensors with dimensions and the result of the first call.
 
 # %% [markdown] exercise="03.4" role="hint"
 # The lower class changes the dtype only if it is of a higher kind: a float below an integer or a bool, or anything
@@ -274,11 +275,11 @@ with check("03.4", "the dtype of a result") as c:
 # ★★☆, 15 minutes.
 #
 # Below is a small Dispatcher in Python, with the kernel of Autograd as its fallback, and one planted bug. A user
-# reports: *"My notebook trains well. Then I mistype a shape, one op raises, and I correct the cell. From there on my
+# reports: *"My notebook trains well. Then I mistype a shape, one op raises, and I correct the cell. From then on my
 # gradients are None, until I restart."* Write the fixed `autograd`. An error must still reach the user. An op must be
 # recorded whenever it is called from outside, and ops that a kernel calls are not recorded a second time. The check
-# also calls `autograd` after `off.add("Autograd")`, as a thread does that has switched off Autograd itself: afterwards
-# the key must still be off.
+# also calls `autograd` after `off.add("Autograd")`, as a thread does that has switched off Autograd itself:
+# afterwards the key must still be off.
 
 # %% exercise="03.5" role="given"
 off: set[str] = set()  # the keys that this thread has switched off
@@ -286,7 +287,7 @@ log: list[str] = []  # what was recorded
 
 
 def call(kernel, *args):
-    """Call an op: the kernel of Autograd, where the key is not switched off, or else the op's own kernel."""
+    """Call an op: the kernel of Autograd if the key is not switched off, or else the op's own kernel."""
     return kernel(*args) if "Autograd" in off else autograd(kernel, *args)
 
 
@@ -376,7 +377,7 @@ std::vector<int64_t> strides_for(const std::vector<int64_t>& shape, const std::v
 """
 
 # %% exercise="03.6" role="answer"
-MENDED = r"""
+FIXED = r"""
 std::vector<int64_t> strides_for(const std::vector<int64_t>& shape, const std::vector<int64_t>& sizes,
                                  const std::vector<int64_t>& strides) {
   // BEGIN SOLUTION
@@ -393,7 +394,7 @@ std::vector<int64_t> strides_for(const std::vector<int64_t>& shape, const std::v
 
 # %% exercise="03.6" role="check"
 with check("03.6", "a column that is read as a row") as c:
-    strides_for = load_inline("strides_for", MENDED, functions="strides_for").strides_for
+    strides_for = load_inline("strides_for", FIXED, functions="strides_for").strides_for
     matrix = torch.ones(3, 4)
     for what, shape, operand in [
         ("a row", (3, 4), torch.ones(4)),
@@ -413,7 +414,7 @@ with check("03.6", "a column that is read as a row") as c:
 
 # %% [markdown] exercise="03.6" role="debrief"
 # **In PyTorch** this loop is `TensorIteratorBase::compute_strides`. It counts from the last dimension too, because
-# the missing dimensions are those in front. The price is an index that has to be turned round at each use.
+# the missing dimensions are those in front. The price is an index that has to be reversed at each use.
 
 # %% [markdown] exercise="03.6" role="hint"
 # Take a column of sizes (3, 1) in a shape of (3, 3), and compute by hand: which of the two dimensions stretches?
@@ -426,11 +427,11 @@ with check("03.6", "a column that is read as a row") as c:
 #
 # ★★★, 25 minutes.
 #
-# A kernel that is slow on one layout and quick on another is explained by the loop that it was given. `a` below has
-# three permuted dimensions, `b` broadcasts. What are the shape of the iterator's loop, *fastest dimension first*, and
-# the strides of the result, of `a` and of `b` in that loop, *in bytes*? Work them out from `TensorIterator.cpp`
-# (`compute_strides`, `reorder_dimensions`, `allocate_or_resize_outputs`, `coalesce_dimensions`), or read them at a
-# stop. The check asks a real iterator.
+# If a kernel is slow for one layout and quick for another, the reason is the loop that the iterator gave to the
+# kernel. `a` below has three permuted dimensions, and `b` is broadcast. What are the shape of the iterator's loop,
+# *fastest dimension first*, and the strides of the result, of `a` and of `b` in that loop, *in bytes*? Work out these
+# numbers from `TensorIterator.cpp` (`compute_strides`, `reorder_dimensions`, `allocate_or_resize_outputs`,
+# `coalesce_dimensions`), or read them at a stop. The check asks a real iterator.
 
 # %% exercise="03.7" role="given"
 a = torch.ones(4, 2, 3).permute(2, 0, 1)
@@ -617,17 +618,17 @@ own, other = benchmark(lambda: gaussian(big, width[:1])), benchmark(lambda: comp
 print(f"yours: {own * 1e3:.1f} ms, composed of four ops: {other * 1e3:.1f} ms")
 
 # %% [markdown] exercise="03.8" role="debrief"
-# **In PyTorch** `torch.compile` makes such kernels for you: one kernel reads its operands once, where four ops write
-# three results between and read them again. The price is the time of compiling, and a kernel that you cannot step
-# through.
+# **In PyTorch** `torch.compile` makes such kernels for you: one kernel reads its operands once, whereas four ops
+# write three intermediate results and read them again. The price is the time of compiling, and a kernel that you
+# cannot step through.
 
 # %% [markdown] exercise="03.8" role="hint"
-# Begin with the text of *softsign*: a second operand more in the lambda, in `gaussian_out`, in the schema and in the
-# signature between the angle brackets of `typed`. The iterator is `at::TensorIterator::binary_float_op`.
+# Begin with the text of *softsign*, and add a second operand in the lambda, in `gaussian_out`, in the schema and in
+# the signature between the angle brackets of `typed`. The iterator is `at::TensorIterator::binary_float_op`.
 
 # %% [markdown] exercise="03.8" role="hint"
 # A formula may name `grad`, `self`, `width` and `result`; `result` is the value of the op, so you need no second
-# exponential. By the chain rule, d/dx exp(-(x / w)²) = -2 x / w² times the result. The derivative by w is like it.
+# exponential. By the chain rule, d/dx exp(-(x / w)²) = -2 x / w² times the result. The derivative by w is similar.
 
 # %% [markdown] exercise="03.8" role="hint"
 # The median is the middle of the sorted times. The first call may load, allocate or compile something, so leave it out.
@@ -643,7 +644,7 @@ print(f"yours: {own * 1e3:.1f} ms, composed of four ops: {other * 1e3:.1f} ms")
 #
 # You have found it when you can break the library in the same way: return the file, and a patch as `%%rebuild` takes
 # one, with `-` and `+` before the lines. Your own library stays as it is. The check compiles the change in a scratch
-# copy (some seconds), asks for each expression of `REPORT`, and names the first that answers something else than in
+# copy (some seconds), asks for each expression of `REPORT`, and names the first whose answer is not the one in
 # `REPORT`.
 
 # %% exercise="03.9" role="given"
@@ -690,15 +691,15 @@ with check("03.9", "a broken library: two columns of four") as c:
 # %% [markdown] exercise="03.9" role="debrief"
 # **In PyTorch** the function has the same name, `TensorIteratorBase::coalesce_dimensions`. Merging is only allowed if
 # one step of the outer dimension is the same as walking over the whole inner one, in *every* operand. Contiguous
-# tensors always pass that test, so most programs would never notice that the test is gone. A program that
-# cuts a part out of a larger tensor would.
+# tensors always pass that test, so most programs would never notice that the test is missing. A program that cuts a
+# part out of a larger tensor would notice.
 
 # %% [markdown] exercise="03.9" role="hint"
 # Which expressions are wrong? Compare with your own library. Wrong answers come from several ops and from several
 # kernels, so ask what these ops share. Which elements of the storage did the wrong ones read?
 
 # %% [markdown] exercise="03.9" role="hint"
-# `x[:, :2]` itself is right, and what an op makes of `x[:, :2]` is not. The ops read elements that lie one after
+# `x[:, :2]` itself is right, but the result of an op on `x[:, :2]` is wrong. The ops read elements that lie one after
 # another, as if there were no gap at the end of a row. Who decides in how many loops the elements are visited?
 
 # %% [markdown] exercise="03.9" role="hint"

@@ -1,7 +1,7 @@
 """Wrong answers to the exercises of chapter 03: what each check must reject, and why somebody would write it.
 
 Mirrors: nothing in PyTorch: exercises.
-Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+Leaves out: the tasks, the right answers and the checks, which are in exercises.py.
 
 The wrong answers of exercise 03.10 are the right one with one change: the first of them keeps the right one.
 """
@@ -158,13 +158,13 @@ def autograd(kernel, *args):
 
 
 # %% exercise="03.6" role="mutant" why="the bug as it was"
-MENDED = BROKEN
+FIXED = BROKEN
 
 # %% exercise="03.6" role="mutant" why="lines the sizes up at the first dimension"
-MENDED = BROKEN.replace("sizes[d] == 1", "sizes[last - d] == 1").replace("strides[last - d]", "strides[d]")
+FIXED = BROKEN.replace("sizes[d] == 1", "sizes[last - d] == 1").replace("strides[last - d]", "strides[d]")
 
 # %% exercise="03.6" role="mutant" why="every size of 1 gets stride 0, and none else"
-MENDED = BROKEN.replace("sizes[d] == 1 && shape[last_shape - d] != 1", "sizes[last - d] == 1")
+FIXED = BROKEN.replace("sizes[d] == 1 && shape[last_shape - d] != 1", "sizes[last - d] == 1")
 
 
 # %% exercise="03.7" role="mutant" why="the order in which Python shows the dimensions"

@@ -204,8 +204,8 @@ BROKEN = {
 
 
 # %% exercise="04.3" role="answer"
-def mended() -> dict:
-    """The two configurations, mended."""
+def fixed() -> dict:
+    """The two configurations, fixed."""
     # BEGIN SOLUTION
     configurations = json.loads(json.dumps(BROKEN))  # a copy
     configurations["python"]["justMyCode"] = False
@@ -230,7 +230,7 @@ def printers_after(setup):
 
 
 with check("04.3", "a configuration that jumps over everything") as c:
-    configurations = mended()
+    configurations = fixed()
     before = BROKEN["python"]
     kept = before["justMyCode"], before["env"].get("REFTORCH_BUILD"), len(BROKEN["c++"]["setupCommands"])
     c.equal("what BROKEN itself has still (run its cell again)", came=kept, expected=(True, "release", 1))

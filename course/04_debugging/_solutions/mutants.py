@@ -1,7 +1,7 @@
 """Wrong answers to the exercises of chapter 04: what each check must reject, and why somebody would write it.
 
 Mirrors: nothing in PyTorch: exercises.
-Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+Leaves out: the tasks, the right answers and the checks, which are in exercises.py.
 
 The wrong answers of exercise 04.7 are the right one with one change: the first of them keeps the right one.
 """
@@ -65,14 +65,14 @@ def process_to_attach(ancestor: int) -> int:
 
 
 # %% exercise="04.3" role="mutant" why="still without printers"
-def mended() -> dict:
+def fixed() -> dict:
     configurations = json.loads(json.dumps(BROKEN))
     configurations["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug", "REFTORCH_ALLOW_PTRACE": "1"})
     return configurations
 
 
 # %% exercise="04.3" role="mutant" why="asks another debugger for C++"
-def mended() -> dict:
+def fixed() -> dict:
     configurations = json.loads(json.dumps(BROKEN))
     configurations["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug", "REFTORCH_ALLOW_PTRACE": "1"})
     source = '-interpreter-exec console "source ${workspaceFolder}/reftorch/debug/gdb/init.py"'
@@ -82,7 +82,7 @@ def mended() -> dict:
 
 
 # %% exercise="04.3" role="mutant" why="drops the leave to attach"
-def mended() -> dict:
+def fixed() -> dict:
     configurations = json.loads(json.dumps(BROKEN))
     configurations["python"].update(justMyCode=False, env={"REFTORCH_BUILD": "debug"})
     source = '-interpreter-exec console "source ${workspaceFolder}/reftorch/debug/gdb/init.py"'
@@ -90,8 +90,8 @@ def mended() -> dict:
     return configurations
 
 
-# %% exercise="04.3" role="mutant" why="mends BROKEN itself, for the copy is shallow"
-def mended() -> dict:
+# %% exercise="04.3" role="mutant" why="changes BROKEN itself, because the copy is shallow"
+def fixed() -> dict:
     configurations = dict(BROKEN)
     configurations["python"]["justMyCode"] = False
     return configurations

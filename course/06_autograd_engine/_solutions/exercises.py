@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is more than 500 lines long, because all exercises of a chapter stand in one file.
+The file is more than 500 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -30,7 +30,7 @@ from reftorch.utils.cpp_extension import load_inline
 
 @contextmanager
 def no_other_engine():
-    """While a check calls an engine of yours, the engines of the library refuse to run."""
+    """While a check calls your engine, the engines of the library refuse to run."""
 
     def refuse(*arguments, **options):
         raise RuntimeError("this exercise wants your own engine, and the call goes to one of the library")
@@ -42,8 +42,8 @@ def no_other_engine():
 # %% [markdown] exercise="06.1" role="task" kind="read" title="who runs, and in which order"
 # ## 06.1 Read: who runs, and in which order
 #
-# ★☆☆, 15 minutes. A hook of yours runs before another one, and you expected the opposite order. Or it
-# does not run at all. Both follow from the two rules of the queue, and from what was asked.
+# ★☆☆, 15 minutes. One of your hooks runs before another one, and you expected the opposite order. Or the hook does
+# not run at all. The reasons are the two rules of the queue, and the inputs for which the call asks.
 #
 # For each of the three calls below, give the names of the nodes that the engine runs, in their order. The names are
 # those of `node.name()`, for example `"ExpBackward0"`; write a leaf's node as `"AccumulateGrad"`. Work the order out
@@ -96,21 +96,21 @@ with check("06.1", "who runs, and in which order") as c:
         "the nodes that run, for each call",
         came=answer,
         truth={text: nodes_that_run(run) for text, run in RUNS.items()},
-        look="Write down the queue after each node: who is ready, and which of them was recorded last? Then ask what "
-        "each call needs.",
+        look="Write down the queue after each node: who is ready, and which of them was recorded last? Then find out "
+        "which nodes each call needs.",
     )
 
 # %% [markdown] exercise="06.1" role="debrief"
-# **In PyTorch** the lists are the same. The order among ready nodes is no promise of PyTorch's documentation: a
-# program may rely on the first rule (all gradients have arrived), and should not rely on the second one.
+# **In PyTorch** the lists are the same. PyTorch's documentation does not promise the order among ready nodes: a
+# program may rely on the first rule (all gradients have arrived), but should not rely on the second one.
 
 # %% [markdown] exercise="06.1" role="hint"
 # Number the nodes in the order in which `forward` records them. Begin with the node of the loss, and note after each
-# node which nodes have become ready. Where a tensor stands in the subtraction does not matter.
+# node which nodes have become ready. It does not matter on which side of the minus a tensor is.
 
 # %% [markdown] exercise="06.1" role="hint"
 # With inputs, a gradient is taken on its way *into* the node of the input. That node does not run unless the way goes
-# on to another input. Look at the reveal of *Only some of it* in the lesson.
+# on to another input. Look at the reveal of *Only some of the gradients* in the lesson.
 
 
 # %% [markdown] exercise="06.2" role="task" kind="read" title="which gradients are copied"
@@ -152,7 +152,7 @@ from course._tools.trees import bare
 
 
 def calls_of(function, nodes, times=1):
-    """How often a function was called in a tree, whose lines may stand for several equal calls."""
+    """How often a function was called in a tree. A line of the tree may represent several equal calls."""
     here = sum(times * node.count for node in nodes if bare(node.name) == function)
     return here + sum(calls_of(function, node.children, times * node.count) for node in nodes)
 
@@ -171,13 +171,14 @@ with check("06.2", "which gradients are copied") as c:
         "how many gradients are copied, for each loss",
         came=answer,
         truth={text: copies_made(loss_of) for text, loss_of in LOSSES.items()},
-        look="Ask of each gradient: who else has it or its memory, and does it have the strides of the leaf?",
+        look="Ask for each gradient: does another object own it or its memory, and does it have the strides of the "
+        "leaf?",
     )
 
 # %% [markdown] exercise="06.2" role="debrief"
 # **In PyTorch** the same questions are asked in `AccumulateGrad::accumulateGrad`. So the `.grad` of a parameter that
 # is used by one matrix product costs no copy, and the gradient of a bias that is added by broadcasting does not share
-# its memory with anybody either, because a sum has made it.
+# its memory with another tensor either, because a sum has made this gradient.
 
 # %% [markdown] exercise="06.2" role="hint"
 # What is the gradient of a sum? One number, *expanded* to the shape of the input: strides of 0. Does it obey the
@@ -191,7 +192,7 @@ with check("06.2", "which gradients are copied") as c:
 # %% [markdown] exercise="06.3" role="task" kind="build" title="an engine"
 # ## 06.3 Build: an engine
 #
-# ★★☆, 40 minutes. If you have written the loop once, you can read `engine.cpp` in an evening. Write
+# ★★☆, 40 minutes. If you have written this loop yourself, you can read `engine.cpp` in an evening. Write
 # `gradients(output, leaves)`:
 #
 # - it sends ones through the graph behind `output`, and returns a list with the gradient of each leaf;
@@ -207,7 +208,8 @@ with check("06.2", "which gradients are copied") as c:
 
 # %% exercise="06.3" role="given"
 def call(node, gradients):
-    """What a node makes of the gradients of its op's outputs; each with the shape and dtype of what it is for."""
+    """Return what a node makes of the gradients of its op's outputs; each result has the shape and dtype of its "
+    "input."""
     with torch.no_grad():
         results = node(*gradients)
     results = results if isinstance(results, tuple) else (results,)
@@ -267,7 +269,7 @@ class Counted(torch.autograd.Function):
 
 
 def ladder(x, rungs):
-    """Each rung uses the former one twice: the number of ways down doubles with each."""
+    """Each rung uses the rung before it twice, so the number of ways down doubles with each rung."""
     for _ in range(rungs):
         x = x.sin() + x.cos()
     return x
@@ -309,9 +311,9 @@ with check("06.3", "an engine") as c:
         c.close(case, came=gradients(repeated(x, 3000), [x])[0], expected=torch.ones(3))
 
 # %% [markdown] exercise="06.3" role="debrief"
-# **In PyTorch** the two loops are `Engine::compute_dependencies` and `Engine::thread_main`. What they have besides is
-# mostly the project of this chapter: hooks, passes to some inputs, gradients that are recorded. The first engine of
-# PyTorch, in 2016, was a loop in Python like yours.
+# **In PyTorch** the two loops are `Engine::compute_dependencies` and `Engine::thread_main`. Most of what these two do
+# in addition is in the project of this chapter: hooks, passes to some inputs, gradients that are recorded. The first
+# engine of PyTorch, in 2016, was a loop in Python like yours.
 
 # %% [markdown] exercise="06.3" role="hint"
 # There are two loops. The first one walks the graph with a list of nodes to visit, and counts for each child the
@@ -376,8 +378,8 @@ with check("06.4", "a penalty on the Jacobian") as c:
 
 # %% [markdown] exercise="06.4" role="debrief"
 # **In PyTorch** the same lines work. One pass with `is_grads_batched` needs memory for all rows at once; a loop over
-# the rows needs more time. For a large network neither is cheap, and one takes the estimate by random signs: a pass
-# per sample, whatever the number of outputs.
+# the rows needs more time. For a large network neither is cheap. Then people use the estimate with random signs: it
+# needs one pass for each sample, whatever the number of outputs.
 
 # %% [markdown] exercise="06.4" role="hint"
 # `x.detach().requires_grad_()` is a fresh leaf, so the caller's tensor is left alone. Rows come from
@@ -390,9 +392,9 @@ with check("06.4", "a penalty on the Jacobian") as c:
 # %% [markdown] exercise="06.5" role="task" kind="fix" title="a Hessian that remembers"
 # ## 06.5 Fix: a Hessian that remembers
 #
-# ★★☆, 20 minutes. The product of the Hessian and a vector is the basis of second-order optimizers. It
-# needs two passes, the second one through the first one. The function below returns wrong numbers when it is called
-# the first time, and other wrong numbers the second time. Write `hessian_vector(f, x, v)`:
+# ★★☆, 20 minutes. The product of the Hessian and a vector is the basis of second-order optimizers. It needs two
+# passes, the second one through the first one. The function below returns wrong numbers at the first call, and other
+# wrong numbers at the second call. Write `hessian_vector(f, x, v)`:
 #
 # - the numbers are right each time it is called;
 # - no `.grad` is touched, neither that of `x` nor that of a parameter that `f` uses;
@@ -440,8 +442,8 @@ with check("06.5", "a Hessian that remembers") as c:
 
 # %% [markdown] exercise="06.5" role="debrief"
 # **In PyTorch** `torch.autograd.functional.hvp` does this, and `torch.func.jvp` of `torch.func.grad` does the same
-# with one pass backwards and one forwards, which needs less memory. `backward(create_graph=True)` warns of the trap:
-# the leaf and its `.grad` form a cycle.
+# with one backward pass and one forward pass, which needs less memory. `backward(create_graph=True)` warns of the
+# trap: the leaf and its `.grad` form a cycle.
 
 # %% [markdown] exercise="06.5" role="hint"
 # `x.grad` after the first `backward` holds the gradient, and the second one *adds* to it. `torch.autograd.grad`
@@ -456,19 +458,19 @@ with check("06.5", "a Hessian that remembers") as c:
 # %% [markdown] exercise="06.6" role="task" kind="fix" title="a gradient with a stranger in it"
 # ## 06.6 Fix: a gradient with a stranger in it
 #
-# ★★★, 40 minutes. A colleague has made the engine save memory, and all tests passed. A week later
+# ★★★, 40 minutes. A colleague has changed the engine so that it saves memory, and all tests passed. A week later
 # this report comes in. For the program below, `w.grad` is 10 in each place, and must be 7. `x.grad` is 5, which is
 # right. 10 is 7 + 3, and 3 is what the line `three` brings to *the other* leaf. Without that line `w.grad` is
 # right.
 #
 # `broken_library()` compiles the library with the colleague's change, in a scratch folder (4 s, once).
 # `broken_library().run("...")` runs a program on it. `broken_source("csrc/autograd/engine.cpp")` is the text of any
-# of its sources. Ask first which code can write into a gradient at all, and read that. A comparison with your own tree
-# would show the line, and teach you nothing.
+# of its sources. Ask first which code can write into a gradient at all, and read that. A comparison with your own
+# tree would show the line, but you would learn nothing.
 #
-# Write `mend()`. It returns the file, and a patch as `%%rebuild` takes it: lines that are there with `-`, your lines
+# Write `fix()`. It returns the file, and a patch as `%%rebuild` takes it: lines that are there with `-`, your lines
 # with `+`. The check holds three things: the program of the report is right; a gradient that a hook has kept stays as
-# it was; and a sum that nobody else can see is still added in place, because copies would cost the memory that was
+# it was; and a sum that no other object owns is still added in place, because copies would cost the memory that was
 # saved.
 
 # %% exercise="06.6" role="given"
@@ -507,7 +509,7 @@ def broken_source(path):
 
 
 # %% exercise="06.6" role="answer"
-def mend() -> tuple[str, str]:
+def fix() -> tuple[str, str]:
     """The file to change, and the patch."""
     # BEGIN SOLUTION
     return (
@@ -545,23 +547,23 @@ print([event.name for event in profile.function_events if "add" in event.name])
 """
 
 with check("06.6", "a gradient with a stranger in it") as c:
-    file, patch = mend()
+    file, patch = fix()
     c.case("the library is compiled with your patch")
-    mended = rebuild("csrc/autograd/engine.cpp", f"{CHANGE}\n@@ {file}\n{patch}")
+    fixed = rebuild("csrc/autograd/engine.cpp", f"{CHANGE}\n@@ {file}\n{patch}")
     for case, program, expected in [
         ("x.grad and w.grad in the program of the report", REPORT, "[5.0, 5.0] [7.0, 7.0]"),
         ("gradients that hooks have kept, and x.grad", KEPT, "[[4.0, 4.0], [3.0, 3.0]] [14.0, 14.0]"),
         ("the ops that add up two gradients which nobody else has", IN_PLACE, "['aten::add_']"),
     ]:
-        outcome = mended.run(program)
+        outcome = fixed.run(program)
         c.equal(c.case(case), came=(outcome.printed + outcome.error).strip(), expected=expected)
-    mended.close()
+    fixed.close()
 
 # %% [markdown] exercise="06.6" role="debrief"
-# **In PyTorch** the same test stands in `can_accumulate_inplace` in `torch/csrc/autograd/input_buffer.cpp`. It asks
-# two counts: how many own the tensor, and how many own its storage. The node of `+` returns *one* tensor for both of
-# its inputs, so two buffers own the tensor while the storage has one owner, the tensor. Such a bug passes most tests,
-# because most gradients have one owner.
+# **In PyTorch** the same test is in `can_accumulate_inplace` in `torch/csrc/autograd/input_buffer.cpp`. The test
+# compares two counts: how many objects own the tensor, and how many own its storage. The node of `+` returns *one*
+# tensor for both of its inputs, so two buffers own the tensor while the storage has one owner, the tensor. Such a bug
+# passes most tests, because most gradients have one owner.
 
 # %% [markdown] exercise="06.6" role="hint"
 # Gradients are summed in three places: over broadcast dimensions, where several meet at a node, and in `.grad`. Which
@@ -573,20 +575,20 @@ with check("06.6", "a gradient with a stranger in it") as c:
 # `cpp/csrc/autograd/input_buffer.cpp` asks before it adds in place, and use `broken_source` for that.
 
 # %% [markdown] exercise="06.6" role="hint"
-# A tensor and its storage are counted apart. Two buffers that hold one tensor are two owners of the tensor, and the
-# tensor is the one owner of the storage. The line must ask for both counts.
+# The owners of a tensor and the owners of its storage are counted separately. Two buffers that hold one tensor are
+# two owners of the tensor, and the tensor is the one owner of the storage. The line must ask for both counts.
 
 
 # %% [markdown] exercise="06.7" role="task" kind="build" title="how much of the graph is needed, in C++"
 # ## 06.7 Build: how much of the graph is needed, in C++
 #
-# ★★★, 40 minutes. Before a pass to some inputs, the engine finds the nodes that the pass will call.
-# You have read how. Write `needed_nodes(loss, input)` in C++: it returns *how many* nodes `grad(loss, input)` calls.
+# ★★★, 40 minutes. Before a pass to some inputs, the engine finds the nodes that the pass will call. You have read how
+# it does this. Write `needed_nodes(loss, input)` in C++: it returns *how many* nodes `grad(loss, input)` calls.
 #
-# - Every node is counted from which the node of `input` can be reached. The node of `input` itself is not called.
+# - Each node that leads to the node of `input` is counted. The node of `input` itself is not called.
 # - An input that is not in the graph needs 0 nodes.
-# - A node is counted once, however many ways lead through it. A graph with 40 rungs, which has a million million
-#   ways, must take no noticeable time.
+# - A node is counted once, even if many ways lead through it. A graph with 40 rungs, which has a million million
+#   ways, must not take noticeable time.
 # - A chain of 100,000 nodes works. A recursion would end the process of your notebook, because its stack is small.
 #
 # The types are those of the engine. `node->next_edges()` is a list of `Edge`; `edge.function` is a `shared_ptr` to
@@ -677,23 +679,24 @@ with check("06.7", "how much of the graph is needed, in C++") as c:
     c.equal("a chain of 100,000 nodes", came=needed_nodes(chain(x, 100_000), x), expected=100_000)
 
 # %% [markdown] exercise="06.7" role="debrief"
-# **In PyTorch** this is `GraphTask::init_to_execute`. It asks the children first, with a stack of frames, and so
-# needs no map of parents, which would be as large as the graph. It also stops at nodes that lie below all inputs, by
-# their `topological_nr`, the length of the longest way from a node to a leaf.
+# **In PyTorch** this is `GraphTask::init_to_execute`. It decides about the children first, with a stack of frames. So
+# it needs no map of parents, which would be as large as the graph. It also stops at nodes that lie below all inputs,
+# by their `topological_nr`, the length of the longest way from a node to a leaf.
 
 # %% [markdown] exercise="06.7" role="hint"
 # A `std::vector<Node*>` of nodes to visit and a `std::unordered_set<Node*>` of nodes that were seen walk the graph
 # without recursion. `edge.function.get()` is null where no gradient is wanted.
 
 # %% [markdown] exercise="06.7" role="hint"
-# The engine keeps a stack and asks each node when all its children have answered. Easier: on the walk note, for each
-# child, its parents; then walk again, from `target` along the parents. What the second walk meets is needed.
+# The engine keeps a stack, and decides about a node after it has decided about all its children. There is an easier
+# way: on the first walk, note the parents of each child; then walk again, from `target` along the parents. The nodes
+# that the second walk meets are needed.
 
 
 # %% [markdown] exercise="06.8" role="task" kind="build" title="project: an engine with hooks and create_graph"
 # ## 06.8 Project: an engine with hooks and create_graph
 #
-# ★★★, an evening. The engine of exercise 06.3 becomes one that you could train with. Write the class
+# ★★★, an evening. The engine of exercise 06.3 becomes an engine that you can train with. Write the class
 # `Engine`; you may begin with your own solution of 06.3.
 #
 # - `grad(output, inputs, gradient=None, create_graph=False)` returns a list with the gradient of each input, or None.
@@ -705,8 +708,9 @@ with check("06.7", "how much of the graph is needed, in C++") as c:
 # - A node runs at most once in a pass, and `grad` runs only nodes that lead to an input.
 # - Of the nodes that are ready, the one with the highest `node._sequence_nr()` goes first.
 # - `register_hook(tensor, hook)` notes a function. In every later pass that computes the gradient of the tensor, the
-#   hook is called once, with the whole gradient. If it returns a tensor, that tensor takes the gradient's place: for
-#   what comes below, and in what `grad` returns. Several hooks of one tensor run in the order of their registration.
+#   hook is called once, with the whole gradient. If the hook returns a tensor, that tensor replaces the gradient,
+#   both for the nodes below and in the result of `grad`. Several hooks of one tensor run in the order of their
+#   registration.
 # - With `create_graph=True` the results have a graph, so that they can be differentiated again. Without it they
 #   require no gradient.
 # - No other engine is called, and a chain of 3000 nodes works.
@@ -916,10 +920,10 @@ with check("06.8", "an engine with hooks and create_graph") as c:
         c.equal("whether a gradient has a graph without create_graph", came=third.requires_grad, expected=False)
 
 # %% [markdown] exercise="06.8" role="debrief"
-# **In PyTorch** the hooks of a tensor stand in its node, as a list for each output, and so they need no table in the
-# engine and go with the graph. Your table keeps every node alive for which a hook was registered. Two things are left
-# to do for an engine that trains a large model: to let a node free what it kept as soon as it has run, and to drop
-# the buffer of each node then. Chapter 05 and the lesson show where that is done.
+# **In PyTorch** the hooks of a tensor are kept in its node, as a list for each output. So the engine needs no table
+# of hooks, and the hooks are freed with the graph. Your table keeps every node alive for which a hook was registered.
+# Two things are left to do for an engine that trains a large model: to let a node free what it kept as soon as it has
+# run, and to drop the buffer of each node then. Chapter 05 and the lesson show where that is done.
 
 # %% [markdown] exercise="06.8" role="hint"
 # Begin with `grad` for leaves, then let inputs be any edges: when a node's turn comes, its buffer is complete, so
@@ -941,9 +945,10 @@ with check("06.8", "an engine with hooks and create_graph") as c:
 # ★★☆, 15 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
 # of the chapter does. The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb.
 #
-# `IN_TORCH` calls the engine three times, each time in another way. All three ways go through one function of Python,
-# `_engine_run_backward` in `torch/autograd/graph.py`. Stop there three times, and look at its `args` and `kwargs`.
-# For each call answer two questions as a pair: is `accumulate_grad` true, and is the graph kept (`args[1]`)?
+# `IN_TORCH` calls the engine three times, each time in a different way. All three ways go through one function of
+# Python, `_engine_run_backward` in `torch/autograd/graph.py`. Stop there three times, and look at its `args` and
+# `kwargs`. For each call answer two questions as a pair: is `accumulate_grad` true, and is the graph kept
+# (`args[1]`)?
 
 
 # %% exercise="06.9" role="given"

@@ -1,7 +1,7 @@
 """Wrong answers to the exercises of chapter 06: what each check must reject, and why somebody would write it.
 
 Mirrors: nothing in PyTorch: exercises.
-Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+Leaves out: the tasks, the right answers and the checks, which are in exercises.py.
 """
 
 
@@ -123,7 +123,7 @@ def hessian_vector(f, x, v):
 
 
 # %% exercise="06.6" role="mutant" why="never adds in place: right, and without the memory that was saved"
-def mend() -> tuple[str, str]:
+def fix() -> tuple[str, str]:
     return (
         "csrc/autograd/input_buffer.cpp",
         """
@@ -134,7 +134,7 @@ def mend() -> tuple[str, str]:
 
 
 # %% exercise="06.6" role="mutant" why="guards the other place that adds in place, which was right"
-def mend() -> tuple[str, str]:
+def fix() -> tuple[str, str]:
     return (
         "csrc/autograd/functions/accumulate_grad.cpp",
         """
@@ -145,7 +145,7 @@ def mend() -> tuple[str, str]:
 
 
 # %% exercise="06.6" role="mutant" why="asks for an owner too many"
-def mend() -> tuple[str, str]:
+def fix() -> tuple[str, str]:
     return (
         "csrc/autograd/input_buffer.cpp",
         """

@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is some 930 lines long, because all exercises of a chapter stand in one file.
+The file is some 930 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -211,8 +211,8 @@ with check("07.2", "a model of which half is missing") as c:
 #
 # - The result is a list of pairs, the name of a module and the shape of its output as a tuple of ints:
 #   `[("0", (5, 3)), ("1", (5, 3)), ("", (5, 3))]`. The name is that of `named_modules()`, so the model itself is `""`.
-# - The pairs stand in the order in which the modules finish. A module that is called twice has two pairs.
-# - A module whose output is no tensor has no pair.
+# - The pairs are in the order in which the modules finish. A module that is called twice has two pairs.
+# - A module whose output is not a tensor has no pair.
 # - Afterwards the model has the hooks that it had before, no more and no fewer. This holds also if the model raises;
 #   the error goes on to the caller.
 
@@ -833,9 +833,9 @@ with check("07.6", "a Module that passes the hook tests") as c, warnings.catch_w
 
 # %% [markdown] exercise="07.6" role="hint"
 # For gradients write an `autograd.Function` that returns its tensors as they are. `node.register_hook(f)` calls
-# `f(grad_inputs, grad_outputs)` after the node ran, and what `f` returns takes the place of `grad_inputs`. Remember at
-# which places tensors stood: the tuples that hooks see have a None for everything else. Inputs of which none requires a
-# gradient have no node; then the hooks run when the gradients of the outputs have come.
+# `f(grad_inputs, grad_outputs)` after the node ran, and what `f` returns takes the place of `grad_inputs`. Remember
+# at which places the tensors were: the tuples that hooks see have a None for everything else. Inputs of which none
+# requires a gradient have no node; then the hooks run when the gradients of the outputs have come.
 
 
 # %% [markdown] exercise="07.7" role="task" kind="fix" title="a broken library: files that nobody can load"

@@ -1,7 +1,7 @@
 """Wrong answers to the exercises of chapter 07: what each check must reject, and why somebody would write it.
 
 Mirrors: nothing in PyTorch: exercises.
-Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+Leaves out: the tasks, the right answers and the checks, which are in exercises.py.
 """
 
 
@@ -148,7 +148,7 @@ def fit(model, steps, step, score) -> float:
     return broken_fit(model, steps, step, score)
 
 
-# %% exercise="07.5" role="mutant" why="a copy of the dict is no copy of the tensors"
+# %% exercise="07.5" role="mutant" why="a copy of the dict does not copy the tensors"
 def fit(model, steps, step, score) -> float:
     best_score, best = float("inf"), None
     for _ in range(steps):
@@ -219,7 +219,7 @@ class Module(Solved):
         return self.register_forward_hook(on_output)
 
 
-# %% exercise="07.6" role="mutant" why="registered values stand in __dict__ as well"
+# %% exercise="07.6" role="mutant" why="registered values are in __dict__ as well"
 class Module(Solved):
     def __setattr__(self, name, value):
         super().__setattr__(name, value)

@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is some 700 lines long, because all exercises of a chapter stand in one file.
+The file is some 700 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -99,7 +99,7 @@ with check("08.1", "how many means") as c:
 # ## 08.2 Build: statistics that fit the weights
 #
 # ★★☆, 25 minutes. After a short training, after a change of weights by hand, or before the model goes
-# to another kind of camera, the running statistics do not fit. They can be computed anew, without training. Write
+# to another kind of camera, the running statistics do not fit. They can be computed again, without training. Write
 # `recalibrate(model, batches)`:
 #
 # - afterwards each batch norm (`nn.BatchNorm1d`, `2d` or `3d`) that has running statistics has the plain averages over
@@ -114,7 +114,7 @@ with check("08.1", "how many means") as c:
 
 # %% exercise="08.2" role="answer"
 def recalibrate(model, batches) -> None:
-    """Compute the running statistics anew, as averages over the batches."""
+    """Compute the running statistics again, as averages over the batches."""
     # BEGIN SOLUTION
     kinds = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
     norms = [module for module in model.modules() if isinstance(module, kinds) and module.track_running_stats]
@@ -475,8 +475,8 @@ with check("08.5", "a broken library: gradients that drift") as c:
 # %% [markdown] exercise="08.6" role="task" kind="build" title="project: a batch norm of your own"
 # ## 08.6 Project: a batch norm of your own
 #
-# ★★★, an evening. Write batch normalization with Python and simple ops, the backward by hand, so that
-# it can stand in for the library's. There are two parts.
+# ★★★, an evening. Write batch normalization with Python and simple ops, the backward by hand, so that it can replace
+# the library's. There are two parts.
 #
 # `Normalize`, a `torch.autograd.Function`, called as `Normalize.apply(x, weight, bias, running_mean, running_var,
 # training, momentum, eps)`:
@@ -679,11 +679,11 @@ with check("08.6", "a batch norm of your own") as c:
     c.close("15 losses and an evaluation", came=came, expected=losses_with(nn.BatchNorm2d), rtol=1e-2, atol=1e-2)
 
 # %% [markdown] exercise="08.6" role="debrief"
-# **In PyTorch** the formula is in C++, and a derivative of the backward exists besides
-# (`batchnorm_double_backward`), so that `create_graph=True` works with it. Your function gets that for nothing if the
-# backward is made of ops on saved tensors and mean and invstd are computed anew from x in it; as it stands, it is right
-# for first derivatives. The library keeps x, which the layer in front keeps anyway, and recomputes the normalized
-# input: one tensor less in memory for a few multiplications.
+# **In PyTorch** the formula is in C++, and a derivative of the backward exists besides (`batchnorm_double_backward`),
+# so that `create_graph=True` works with it. Your function supports this, too, if its backward is made of ops on saved
+# tensors and computes mean and invstd again from x. Without this change it is right for first derivatives only. The
+# library keeps x, which the layer in front keeps anyway, and recomputes the normalized input: one tensor less in
+# memory for a few multiplications.
 
 # %% [markdown] exercise="08.6" role="hint"
 # Begin with `forward`. Take `x.mean(dims)` and `x.var(dims, correction=0)` over all dimensions but 1, and reshape what

@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is some 740 lines long, because all exercises of a chapter stand in one file.
+The file is some 740 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -25,9 +25,9 @@ from reftorch.optim import lr_scheduler
 # %% [markdown] exercise="09.1" role="task" kind="read" title="what a rule remembers"
 # ## 09.1 Read: what a rule remembers
 #
-# ★☆☆, 10 minutes. Optimizer states need much memory: a model that fits on a GPU may still be too large to train there.
-# How many tensors of the size of a parameter does each rule keep for the parameter, from the first step on? The count
-# of steps is one number and does not count.
+# ★☆☆, 10 minutes. Optimizer states need much memory: a model that fits on a GPU may still be too large to train
+# there. How many tensors of the size of a parameter does each rule keep for the parameter, from the first step on?
+# Leave out the count of steps, which is only one number.
 #
 # Answer for these six, with an int for each:
 #
@@ -74,23 +74,23 @@ with check("09.1", "what a rule remembers") as c:
 # matrix of means. This is why large models are trained with it.
 
 # %% [markdown] exercise="09.1" role="hint"
-# `show_source("Adam._init_group")`: the names behind `state[` are what is kept. `SGD._init_group` makes nothing; look
-# at what `step` does after the rule.
+# `show_source("Adam._init_group")`: the names after `state[` are the tensors that the rule keeps. `SGD._init_group`
+# makes none; look at what `step` does after the rule.
 
 # %% [markdown] exercise="09.1" role="hint"
-# Options add to it: momentum one tensor, `centered` one, `amsgrad` one.
+# Some options add tensors: `momentum` adds one, `centered` one, and `amsgrad` one.
 
 
 # %% [markdown] exercise="09.2" role="task" kind="build" title="groups with and without decay"
 # ## 09.2 Build: groups with and without decay
 #
-# ★☆☆, 20 minutes. Weight decay pulls parameters to zero. Weight decay is meant for matrices. It should not pull at a
-# bias or at the scale of a norm layer. Nearly every training script has this function. Write
-# `groups_of(model, weight_decay)`, which returns a list of two groups for an optimizer:
+# ★☆☆, 20 minutes. Weight decay pulls parameters to zero. Weight decay is meant for matrices. It should not change a
+# bias or the scale of a norm layer. Nearly every training script has this function. Write `groups_of(model,
+# weight_decay)`, which returns a list of two groups for an optimizer:
 #
 # - the first group has the parameters with two or more dimensions, and the given `weight_decay`; the second one has all
 #   others, and a `weight_decay` of 0.0;
-# - within a group, the parameters stand in the order of `model.named_parameters()`;
+# - within a group, the parameters are in the order of `model.named_parameters()`;
 # - parameters that do not require a gradient are in no group;
 # - a parameter with two names is in one group, once;
 # - a group without parameters is left out of the list.
@@ -152,14 +152,15 @@ with check("09.2", "groups with and without decay") as c:
 
 # %% [markdown] exercise="09.2" role="debrief"
 # **In PyTorch** there is no such function; each library that trains models has one, with a list of names or of module
-# types. The number of dimensions is the rule of many scripts for language models. An optimizer of two groups saves two
-# groups, so a file of an optimizer of one group does not fit.
+# types. The number of dimensions is the rule of many scripts for language models. An optimizer with two groups saves
+# two groups, and cannot load the file of an optimizer with one group.
 
 # %% [markdown] exercise="09.2" role="hint"
 # `model.parameters()` yields a tied parameter once (chapter 07). `parameter.dim()` is the number of dimensions.
 
 # %% [markdown] exercise="09.2" role="hint"
-# Make one list of what requires a gradient, then two lists of it, then leave out the dicts whose list is empty.
+# Make one list of the parameters that require a gradient, divide it into two lists, and leave out the dict of an
+# empty list.
 
 
 # %% [markdown] exercise="09.3" role="task" kind="read" title="the rate in each epoch"
@@ -169,11 +170,11 @@ with check("09.2", "groups with and without decay") as c:
 # the GPU is paid for. An optimizer has two groups, with `lr=1.0` and `lr=0.2`. In each epoch, `optimizer.step()` runs,
 # then the schedulers' `step()`. Answer with the rates that `optimizer.step()` uses in the epochs 0 to 4.
 #
-# - `"step"`: `StepLR(optimizer, step_size=2, gamma=0.5)`, the rates of the second group
-# - `"both"`: the same `StepLR`, and `LinearLR(optimizer, start_factor=0.5, total_iters=2)`, which is made after it. In
-#   each epoch both step, `StepLR` first. The rates of the first group
+# - `"step"`: `StepLR(optimizer, step_size=2, gamma=0.5)`. Give the rates of the second group
+# - `"both"`: the same `StepLR`, and `LinearLR(optimizer, start_factor=0.5, total_iters=2)`, which is made after the
+#   `StepLR`. In each epoch both make a step, `StepLR` first. Give the rates of the first group
 # - `"late"`: `LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))`; after epoch 1 somebody writes
-#   `optimizer.param_groups[0]["lr"] = 10.0`, before the scheduler steps. The rates of the first group
+#   `optimizer.param_groups[0]["lr"] = 10.0`, before the scheduler makes its step. Give the rates of the first group
 #
 # Round to four digits after the decimal point.
 
@@ -222,13 +223,13 @@ with check("09.3", "the rate in each epoch") as c:
         "late": rates_of(0, lambda_lr, change=10.0),
     }
     answer = {name: [float(rate) for rate in some] for name, some in rates().items()}
-    look = "Read `get_lr` of each: does it begin with the present rate, or with the first one?"
+    look = "Read `get_lr` of each schedule: does it begin with the current rate, or with the first rate?"
     c.answers("the rates of each program", came=answer, truth=programs, look=look)
 
 # %% [markdown] exercise="09.3" role="debrief"
 # **In PyTorch** the rates are the same. A schedule that computes from the present rate can be combined with others, and
 # goes on from a rate that you write by hand. A schedule that computes from `base_lrs`, such as `LambdaLR`, overwrites
-# what others wrote. The warm-up of `LinearLR` ends at a factor of 1, by multiplying step by step.
+# what others wrote. The warm-up of `LinearLR` multiplies the rate in each step, and ends at a factor of 1.
 
 # %% [markdown] exercise="09.3" role="hint"
 # `LRScheduler.__init__` makes the first step itself, so a scheduler can change the rate of epoch 0. `LinearLR` does.
@@ -238,19 +239,20 @@ with check("09.3", "the rate in each epoch") as c:
 # and then by 1 / 0.75.
 
 
-# %% [markdown] exercise="09.4" role="task" kind="fix" title="a checkpoint that is none"
-# ## 09.4 Fix: a checkpoint that is none
+# %% [markdown] exercise="09.4" role="task" kind="fix" title="a checkpoint that is incomplete"
+# ## 09.4 Fix: a checkpoint that is incomplete
 #
-# ★★☆, 25 minutes. `broken_save` and `broken_load` are from a training script. Runs that are resumed
-# differ from runs in one go. And when somebody took a checkpoint in memory, trained on, and went back to it, the
-# weights did not go back. Write `save` and `load`:
+# ★★☆, 25 minutes. `broken_save` and `broken_load` are from a training script. Resumed runs differ from runs in one
+# go. And when somebody made a checkpoint in memory, trained further, and loaded the checkpoint, the weights did not
+# go back. Write `save` and `load`:
 #
-# - `save(model, optimizer, scheduler)` returns a dict of what decides the rest of the training, the state of the
-#   default random generator included. What runs after `save` does not change the dict;
-# - `load(checkpoint, model, optimizer, scheduler)` brings the parts, and the generator, to the state of the checkpoint.
-#   The parts may be new, or older or younger than the checkpoint;
+# - `save(model, optimizer, scheduler)` returns a dict with everything that decides the rest of the training,
+#   including the state of the default random generator. Training after `save` does not change the dict;
+# - `load(checkpoint, model, optimizer, scheduler)` sets the model, the optimizer, the scheduler and the generator to
+#   the state of the checkpoint. They may be new, or have made fewer or more steps than the checkpoint;
 # - after `load`, training goes on as it did after `save`: all losses are equal to the last bit, with dropout too;
-# - `load` does not change the checkpoint, and training after `load` does not either: it can be loaded again.
+# - `load` does not change the checkpoint, and training after `load` does not change it either, so the checkpoint can
+#   be loaded again.
 
 
 # %% exercise="09.4" role="given"
@@ -267,7 +269,7 @@ def broken_load(checkpoint, model, optimizer, scheduler):
 
 # %% exercise="09.4" role="answer"
 def save(model, optimizer, scheduler) -> dict:
-    """All that decides the rest of the training, as it is now."""
+    """Return everything that decides the rest of the training, as it is now."""
     # BEGIN SOLUTION
     parts = {"model": model, "optimizer": optimizer, "scheduler": scheduler}
     checkpoint = {name: copy.deepcopy(part.state_dict()) for name, part in parts.items()}
@@ -276,7 +278,7 @@ def save(model, optimizer, scheduler) -> dict:
 
 
 def load(checkpoint, model, optimizer, scheduler) -> None:
-    """Bring the parts to the state of the checkpoint."""
+    """Set the parts to the state of the checkpoint."""
     # BEGIN SOLUTION
     parts = {"model": model, "optimizer": optimizer, "scheduler": scheduler}
     for name, part in parts.items():
@@ -306,7 +308,7 @@ def trained(parts, steps):
     return losses
 
 
-with check("09.4", "a checkpoint that is none") as c:
+with check("09.4", "a checkpoint that is incomplete") as c:
     for dropout in (0.0, 0.5):
         case = f"a dropout of {dropout}"
         c.case(case)
@@ -323,17 +325,17 @@ with check("09.4", "a checkpoint that is none") as c:
         c.equal(f"{case}: 12 losses after a third load", came=trained(fresh, 12), expected=expected)
 
 # %% [markdown] exercise="09.4" role="debrief"
-# **In PyTorch** `torch.save` of these dicts makes the copy, because the file does not share memory with the model. Each
-# device has a random generator of its own, and a data loader has a position in the data: `torch.utils.data` leaves it
-# to you to save both. A checkpoint for daily use also has the version of the program.
+# **In PyTorch** `torch.save` of these dicts makes the copy, because the file does not share memory with the model.
+# Each device has a random generator of its own, and a data loader has a position in the data: you have to save both
+# yourself. A checkpoint for daily use also has the version of the program.
 
 # %% [markdown] exercise="09.4" role="hint"
-# Chapter 07 has the reason why the weights do not go back. The same holds for the state of the optimizer: what does
-# `state_dict()` share with it, and what does `load_state_dict` take without a copy?
+# Chapter 07 has the reason why the weights do not go back. The same is true for the state of the optimizer: what does
+# `state_dict()` share with the optimizer, and what does `load_state_dict` take over without a copy?
 
 # %% [markdown] exercise="09.4" role="hint"
-# The scheduler has a `state_dict()` too. `torch.get_rng_state()` returns a copy. `copy.deepcopy` when saving, and again
-# when loading: Adam changes its means and its count of steps in place.
+# The scheduler has a `state_dict()` too. `torch.get_rng_state()` returns a copy. Call `copy.deepcopy` when you save,
+# and again when you load: Adam changes its means and its count of steps in place.
 
 
 # %% [markdown] exercise="09.5" role="task" kind="fix" title="a rule that fails late"
@@ -345,11 +347,12 @@ with check("09.4", "a checkpoint that is none") as c:
 #
 # - the constructor takes `params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2`, and each group may have
 #   its own values;
-# - parameters move as with `torch.optim.AdamW`, also a parameter that gets its first gradient later, and one that has
-#   no gradient in some steps;
-# - weight decay is *decoupled*: the parameter is multiplied by `1 - lr * weight_decay`, and the means do not see it;
-# - all that the rule remembers is in `state_dict()`: a new `AdamW` that loads the dict makes the steps that the old one
-#   would have made;
+# - all parameters move as with `torch.optim.AdamW`, including a parameter that gets its first gradient later, and one
+#   that has no gradient in some steps;
+# - weight decay is *decoupled*: the parameter is multiplied by `1 - lr * weight_decay`, and the means do not contain
+#   the decay;
+# - everything that the rule remembers is in `state_dict()`: a new `AdamW` that loads the dict makes the steps that
+#   the old one would have made;
 # - `step(closure)` calls the closure with gradients enabled, and returns its loss; without a closure it returns None.
 #   Autograd records nothing of the step.
 
@@ -475,38 +478,39 @@ with check("09.5", "a rule that fails late") as c:
 
 # %% [markdown] exercise="09.5" role="debrief"
 # **In PyTorch** `AdamW` is `Adam` with `decoupled_weight_decay=True`. The count of steps is in the state of each
-# parameter, as a tensor, for exactly this reason. What an optimizer remembers outside of `state` and `param_groups` is
-# not saved, because `state_dict()` knows these two.
+# parameter, as a tensor, for exactly this reason. If an optimizer remembers a value outside of `state` and
+# `param_groups`, the value is not saved, because `state_dict()` returns only these two.
 
 # %% [markdown] exercise="09.5" role="hint"
 # Which count is right for a parameter that has seen two gradients, when the optimizer has made seven steps? Where is
 # that count kept, so that `state_dict()` has it?
 
 # %% [markdown] exercise="09.5" role="hint"
-# The decay is one line of its own, `parameter.mul_(1 - lr * weight_decay)`, and leaves the gradient alone. The closure
-# needs `with torch.enable_grad():`, and the rest `torch.no_grad()`.
+# The decay is one separate line, `parameter.mul_(1 - lr * weight_decay)`, and does not change the gradient. The
+# closure needs `with torch.enable_grad():`, and the rest of `step` needs `torch.no_grad()`.
 
 
 # %% [markdown] exercise="09.6" role="task" kind="build" title="project: an optimizer from a paper"
 # ## 09.6 Project: an optimizer from a paper
 #
-# ★★★, an evening. *Lion* was found by a search over programs (X. Chen and others, *Symbolic Discovery
-# of Optimization Algorithms*, 2023). It keeps one tensor for each parameter where Adam keeps two. With gradient g and
-# the tensor m, which begins at zero, one step does in this order:
+# ★★★, an evening. *Lion* was found by a search over programs (X. Chen and others, *Symbolic Discovery of Optimization
+# Algorithms*, 2023). *Lion* keeps one tensor for each parameter, whereas Adam keeps two. With gradient g and the
+# tensor m, which begins at zero, one step does in this order:
 #
 # 1. the direction is the sign of `beta1 * m + (1 - beta1) * g`; the sign of 0 is 0;
 # 2. the parameter loses `lr` times (the direction + `weight_decay` times the parameter);
 # 3. `m` becomes `beta2 * m + (1 - beta2) * g`.
 #
-# Write the class `Lion`, as good as those of the library:
+# Write the class `Lion`, with the features that the optimizers of the library have:
 #
 # - `Lion(params, lr=1e-4, betas=(0.9, 0.99), weight_decay=0.0, *, maximize=False)`; each group may have its own values.
 #   With `maximize` the gradient is taken with the opposite sign;
 # - a negative `lr` or `weight_decay`, or a beta outside of `[0, 1)`, raises a ValueError that names the value;
 # - parameters without a gradient are left out, and have no state. Parameters change in place. Gradients do not change;
-# - `step(closure)` is as in the lesson: the closure runs with gradients enabled, its loss is returned, and nothing else
-#   is recorded;
-# - the state has one entry for each parameter, `"exp_avg"`. A new `Lion` that loads the `state_dict()` goes on equally;
+# - `step(closure)` is as in the lesson: the closure runs with gradients enabled, `step` returns its loss, and
+#   autograd records nothing else;
+# - the state has one entry for each parameter, `"exp_avg"`. A new `Lion` that loads the `state_dict()` makes the same
+#   steps as the old one;
 # - a scheduler, hooks of `register_step_post_hook` and `add_param_group` work, as with any optimizer.
 
 
@@ -657,7 +661,7 @@ with check("09.6", "an optimizer from a paper") as c:
 
 # %% [markdown] exercise="09.6" role="hint"
 # Line 2 is `parameter.mul_(1 - lr * weight_decay)`, then `add_(direction, alpha=-lr)`. For `maximize`, use
-# `-parameter.grad`, which is a new tensor, and no in-place op.
+# `-parameter.grad`, which is a new tensor, and not an in-place op.
 
 
 # %% [markdown] exercise="09.7" role="task" kind="fix" title="a broken library: the second load"
@@ -729,14 +733,15 @@ with check("09.7", "a broken library: the second load") as c:
 # %% [markdown] exercise="09.7" role="debrief"
 # **In PyTorch** `load_state_dict` copies the dict and then the groups, because it puts the optimizer's own parameters
 # into them. Without the second copy, parameters replace the numbers in the caller's dict, and the next load finds no
-# number to match a state with. But `load_state_dict` copies no tensors: if dtype and device fit, the loaded `exp_avg`
-# itself becomes the `exp_avg` of the optimizer, and the next step changes it. So this script
-# goes wrong with the unbroken library as well: `PROGRAM` moves the second model by -0.025 and not by -0.05, because the
-# step of the first model has halved the momentum in the checkpoint. Load `copy.deepcopy(saved)` into each model.
+# number to match a state with. But `load_state_dict` does not copy tensors: if dtype and device fit, the loaded
+# tensor itself becomes the `momentum_buffer` or the `exp_avg` of the optimizer, and the next step changes this
+# tensor. So this script goes wrong with the unbroken library as well: `PROGRAM` moves the second model by
+# -0.025 and not by -0.05, because the step of the first model has halved the momentum in the checkpoint. Load
+# `copy.deepcopy(saved)` into each model.
 
 # %% [markdown] exercise="09.7" role="hint"
-# What does `saved["param_groups"][0]["params"]` hold after the first load, in the broken library? The last line of the
-# report tells you that the group itself was taken over.
+# What does `saved["param_groups"][0]["params"]` hold after the first load, in the broken library? The last line of
+# the report says that the group itself was taken over.
 
 # %% [markdown] exercise="09.7" role="hint"
 # `show_source("Optimizer.load_state_dict", first="groups = self.param_groups")`: which lines write into the groups
@@ -790,7 +795,7 @@ with check("09.8", "the third step of Adam") as c:
 
 # %% [markdown] exercise="09.8" role="debrief"
 # **In PyTorch** the count is a tensor on the CPU, and `_get_value` makes a number of it. So Python computes the two
-# corrections, and the GPU gets them as plain arguments of its kernels. With `amsgrad=True` the denominator is that of
+# corrections, and the GPU gets them as plain arguments of its kernels. With `amsgrad=True` the denominator is made of
 # the largest mean of squares so far, which the third, small gradient does not lower.
 
 # %% [markdown] exercise="09.8" role="hint"

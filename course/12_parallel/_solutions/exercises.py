@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is some 700 lines long, because all exercises of a chapter stand in one file.
+The file is some 700 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -42,8 +42,8 @@ def on_ranks(ranks, program):
 # %% [markdown] exercise="12.1" role="task" kind="read" title="what a step sends"
 # ## 12.1 Read: what a step sends
 #
-# ★☆☆, 15 minutes. Whether more ranks make a training quicker depends on what they send. All of it follows from the
-# model and three options, and you can count it in the source.
+# ★☆☆, 15 minutes. Whether more ranks make a training quicker depends on the messages that they send. The model and
+# three options decide all messages, so you can count them with the help of the source.
 #
 # `data` has 103 samples, and four ranks use `DistributedSampler(data, ...)`. `model_12_1()` is the model; each rank
 # wraps it as `DistributedDataParallel(model, bucket_cap_mb=0.01)` and takes three steps, 0 to 2. Answer with whole
@@ -53,7 +53,7 @@ def on_ranks(ranks, program):
 # - `"samples that come twice"`: how many samples come on two ranks?
 # - `"samples of a rank, drop_last"`: how many indices does each rank get with `drop_last=True`?
 # - `"all_reduce, step 0"`, `"all_reduce, step 2"`: how many times is `all_reduce` called in the backward of this step?
-# - `"numbers, step 2"`: how many numbers does a rank hand to `all_reduce` in this step, in all calls together?
+# - `"numbers, step 2"`: how many numbers does a rank pass to `all_reduce` in this step, in all calls together?
 # - `"broadcast, step 2"`: how many times is `broadcast` called in the forward of this step?
 #
 # The check counts how many of your seven answers are right.
@@ -82,7 +82,7 @@ def numbers() -> dict[str, int]:
 
 # %% exercise="12.1" role="check"
 def counted_steps():
-    """For each step, the sizes of what rank 0 of two hands to all_reduce, and to broadcast."""
+    """For each step, the sizes of the tensors that rank 0 of two passes to all_reduce, and to broadcast."""
     c10d, sizes = dist.distributed_c10d, []
 
     def noting(name):
@@ -128,31 +128,31 @@ with check("12.1", "what a step sends") as c:
 
 # %% [markdown] exercise="12.1" role="debrief"
 # **In PyTorch** the numbers are the same. The two broadcasts carry the buffers of the batch norm: one message for
-# float32, and one for the int64 counter of batches. A model without buffers sends none. The price of the second bucket
-# is one more latency; its gain is that the first one travels while backward still runs.
+# float32, and one for the int64 counter of batches. A model without buffers sends none. The price of the second
+# bucket is the latency of one more message; its gain is that the first bucket is sent while backward still runs.
 
 # %% [markdown] exercise="12.1" role="hint"
-# 0.01 MB are 10,485 bytes, and a float32 has four. The gradients arrive from the last layer to the first one. A bucket
-# is full when it has reached its limit, so it may be larger than that.
+# 0.01 MB are 10,485 bytes, and a float32 has four. The gradients arrive from the last layer to the first one. A
+# bucket is full when it has reached its limit, so it may be larger than the limit.
 
 # %% [markdown] exercise="12.1" role="hint"
-# `show_source("_broadcast_coalesced in distributed/_reducer.py")`: tensors of one dtype travel together. Which dtypes
-# have the buffers of a batch norm?
+# `show_source("_broadcast_coalesced in distributed/_reducer.py")`: tensors of the same dtype are sent together. Which
+# dtypes have the buffers of a batch norm?
 
 
 # %% [markdown] exercise="12.2" role="task" kind="build" title="data parallel from hooks"
 # ## 12.2 Build: data parallel from hooks
 #
 # ★★☆, 40 minutes. Write the core of `DistributedDataParallel`, without buckets: one message for each parameter, which
-# leaves while backward still runs.
+# is sent while backward still runs.
 #
 # - `Parallel(module)` is a module. When it is made, the parameters and buffers of rank 0 are copied to all ranks.
 # - Calling it calls the module with the same arguments.
 # - In `backward()`, the `dist.all_reduce` of a parameter's gradient starts as soon as this gradient is complete, and
-#   does not wait for its end (`async_op=True` returns a work with a method `wait`).
-# - `finish()`, called after `backward()`, waits for all of them. Then `.grad` of each parameter is the average over the
-#   ranks.
-# - A parameter that requires no gradient is sent at the start, and has no part in the rest.
+#   the hook does not wait until it is done (`async_op=True` returns an object with a method `wait`).
+# - `finish()`, which is called after `backward()`, waits for all these calls. Then `.grad` of each parameter is the
+#   average over the ranks.
+# - A parameter that requires no gradient is sent only at the start.
 # - This holds for any number of steps, each with `zero_grad`, forward, backward, `finish()`, and a step of an
 #   optimizer.
 #
@@ -279,7 +279,8 @@ with check("12.2", "data parallel from hooks") as c:
 
 # %% [markdown] exercise="12.2" role="hint"
 # `dist.broadcast(tensor, src=0)` writes into the tensor. A parameter that requires a gradient refuses to be written
-# into: give `parameter.detach()`, which is the same memory. Divide before you send, or after you have waited.
+# into: give `parameter.detach()`, which is the same memory. Divide the gradient before you send it, or after you have
+# waited.
 
 
 # %% [markdown] exercise="12.3" role="task" kind="read" title="name the line from two stacks"
@@ -288,7 +289,7 @@ with check("12.2", "data parallel from hooks") as c:
 # ★★☆, 20 minutes. A training on two ranks hangs. Somebody has taken the stacks of both ranks, and this is all
 # you get: the next cell prints the program, with line numbers, and the two stacks, the outermost call first.
 #
-# - `"if"`: the number of the line in `train` with the `if` at which the ranks have parted.
+# - `"if"`: the number of the line in `train` with the `if` at which the ranks took different ways.
 # - `"step of rank 0"`, `"step of rank 1"`: in which step is each rank?
 # - `"who takes the if"`: the rank for which the condition of this `if` is true.
 # - `"rank 0 calls next"`: if you let rank 0 go on without waiting, which function of `dist` does it call next?
@@ -413,8 +414,8 @@ with check("12.3", "name the line from two stacks") as c:
 # `all_reduce`: every rank must compute the condition from a number that all ranks share.
 
 # %% [markdown] exercise="12.3" role="hint"
-# The frame of `train` has another line on each rank. Rank 1 has gone past the `if` that rank 0 has not taken. In which
-# step can rank 0 be, so that it waits in the line of `average`? It has passed there once before.
+# The frame of `train` is at a different line on each rank. Rank 1 has gone past the `if` that rank 0 has not taken.
+# In which step can rank 0 be, so that it waits in the line of `average`? Rank 0 has passed this line once before.
 
 # %% [markdown] exercise="12.3" role="hint"
 # `best` begins with 9.0, so both ranks take the `if` in step 0, with 4.0. In step 1, rank 0 compares 3.5 with 2.0, and
@@ -425,16 +426,16 @@ with check("12.3", "name the line from two stacks") as c:
 # ## 12.4 Fix: an accuracy that is too high
 #
 # ★★☆, 25 minutes. Four ranks evaluate a model on five samples, and report 75 percent: six right of eight. In one
-# process the same model has three right of five, which are 60 percent. The sampler repeats samples, and for an
-# evaluation this is wrong. `BrokenSampler` is the sampler of that program. Write one that is right:
+# process the same model has three right of five, which are 60 percent. The sampler repeats samples, which is wrong
+# for an evaluation. `BrokenSampler` is the sampler of that program. Write a sampler that is right:
 #
 # - `FairSampler(dataset, num_replicas, rank, shuffle=False, seed=0)` yields each index exactly once over all ranks
-#   together, for any number of samples, also for none and for fewer samples than ranks;
+#   together, for any number of samples, including 0 samples and fewer samples than ranks;
 # - the shares of two ranks differ by one index at most, and `len(sampler)` is the length of this rank's share;
 # - rank 0 takes the places 0, `num_replicas`, `2 * num_replicas` and so on of the order, rank 1 begins at place 1, as
 #   in `DistributedSampler`;
-# - with `shuffle=True` the order is that of `DistributedSampler`: it follows from `seed` plus the epoch, which
-#   `set_epoch(epoch)` sets, and is 0 at first.
+# - with `shuffle=True` the order is the order of `DistributedSampler`: it depends on `seed` plus the epoch.
+#   `set_epoch(epoch)` sets the epoch, which is 0 at first.
 
 
 # %% exercise="12.4" role="given"
@@ -509,12 +510,12 @@ with check("12.4", "an accuracy that is too high") as c:
 
 # %% [markdown] exercise="12.4" role="debrief"
 # **In PyTorch** there is no such sampler, because shares of different lengths are dangerous in training: a rank that
-# has one batch less calls the collectives less often, and the others wait. For an evaluation without collectives in the
-# loop it is right: add up the numbers of right answers and of samples, with one `all_reduce` after the loop. For
-# training with uneven shares there is `DistributedDataParallel.join`.
+# has one batch less calls the collectives less often, and the other ranks wait. For an evaluation without collectives
+# in the loop, such a sampler is right: add the numbers of right answers and of samples with one `all_reduce` after
+# the loop. For training with uneven shares there is `DistributedDataParallel.join`.
 
 # %% [markdown] exercise="12.4" role="hint"
-# Without padding nothing has to be computed: a slice with a step takes what is there.
+# Without padding you need not compute any length: a slice with a step takes the indices that exist.
 
 # %% [markdown] exercise="12.4" role="hint"
 # `len(range(rank, total, num_replicas))` counts the places. `DistributedSampler.__iter__` shows how the order is drawn.
@@ -546,7 +547,7 @@ def whole_mean(logits, targets):
 
 # %% exercise="12.5" role="check"
 def gradients_of(parts, labels):
-    """What two or more ranks get, and what one process gets, each as the mean loss and the gradient."""
+    """The mean loss and the gradient that two or more ranks get, and those that one process gets."""
     torch.manual_seed(5)
     layer, samples = nn.Linear(3, 4), torch.randn(len(labels), 3)
     ends = [sum(parts[: rank + 1]) for rank in range(len(parts))]
@@ -583,16 +584,16 @@ with check("12.5", "a loss for unequal parts") as c:
 
 # %% [markdown] exercise="12.5" role="debrief"
 # **In PyTorch** no loss does this for you. Trainers of language models count the tokens of all ranks before the step,
-# as you did, because sentences have different lengths. The same mistake waits in *gradient accumulation*: the mean of
-# the means of several small batches is not the mean of all tokens. The price is one more message in each step, of one
-# number.
+# as you did, because sentences have different lengths. You can make the same mistake in *gradient accumulation*: the
+# mean of the means of several small batches is not the mean of all tokens. The price is one more message in each
+# step, of one number.
 
 # %% [markdown] exercise="12.5" role="hint"
-# Which number must all ranks divide by? And the average over the ranks divides once more. By what?
+# By which number must all ranks divide? And the average over the ranks divides once more: by which number?
 
 # %% [markdown] exercise="12.5" role="hint"
-# `cross_entropy(..., reduction="sum")` of a part without labels is 0, and its gradient is zeros. The mean of such a
-# part is nan, and nan times 0 is nan.
+# `cross_entropy(..., reduction="sum")` of a part without labels is 0, and its gradient consists of zeros. The mean of
+# such a part is nan, and nan times 0 is nan.
 
 
 # %% [markdown] exercise="12.6" role="task" kind="read" title="in PyTorch: the first buckets"
@@ -605,7 +606,7 @@ with check("12.5", "a loss for unequal parts") as c:
 # `torch/nn/parallel/distributed.py`, before the line `self.logger = dist.Logger(self.reducer)`. Return:
 #
 # - `"bucket_indices"`: the value of this variable, a list of lists;
-# - `"reduced first"`: the list of parameters, as numbers, that is handed to the reducer as its first bucket;
+# - `"reduced first"`: the first bucket that the reducer gets, as a list of the numbers of its parameters;
 # - `"first limit"`: the first number of `bucket_size_limits`;
 # - `"name of parameter 4"`: the name in `param_to_name_mapping`.
 
@@ -648,10 +649,10 @@ with check("12.6", "the first buckets") as c:
     c.answers("the first buckets", came=answered, truth=truth, look=look)
 
 # %% [markdown] exercise="12.6" role="debrief"
-# **In PyTorch** the buckets are made in the order of the parameters, and handed over in reverse. Without
-# `find_unused_parameters` the first limit is as large as a number can be: one bucket, and the real buckets after the
-# first step, from the order in which gradients came. With the search for unused parameters the order could differ from
-# step to step, so the buckets of the constructor stay.
+# **In PyTorch** the buckets are made in the order of the parameters, and passed to the reducer in reverse order.
+# Without `find_unused_parameters` the first limit is the largest possible number, so there is one bucket. After the
+# first step PyTorch makes the real buckets, in the order in which the gradients came. With the search for unused
+# parameters the order could differ from step to step, so the buckets of the constructor are kept.
 
 # %% [markdown] exercise="12.6" role="hint"
 # `longlist` at a stop in the function shows its lines with their numbers. The call of `dist.Reducer` is one statement
@@ -665,26 +666,26 @@ with check("12.6", "the first buckets") as c:
 # %% [markdown] exercise="12.7" role="task" kind="build" title="an optimizer whose state is sharded"
 # ## 12.7 Project: an optimizer whose state is sharded
 #
-# ★★★, an evening. Adam keeps two numbers for each parameter, on every rank the same ones. With eight ranks seven of
-# eight copies are wasted. Write an optimizer of which each rank keeps a share:
+# ★★★, an evening. Adam keeps two numbers for each element of a parameter, and every rank keeps the same numbers. With
+# eight ranks, seven of eight copies are wasted. Write an optimizer whose state is divided: each rank keeps a share:
 #
-# - `Sharded(params, optimizer_class, **defaults)` wraps any optimizer class. `params` is a list of parameters, equal on
-#   all ranks, and every rank makes the object.
-# - `shares` is a list with a list for each rank: the numbers of its parameters (their places in `params`), each sorted.
-#   All ranks have the same `shares`. The parameters are dealt out from the largest to the smallest, by their number of
-#   elements (of two of one size the earlier one first), each to the rank that has the fewest elements so far (of two
-#   such ranks to the lower one).
+# - `Sharded(params, optimizer_class, **defaults)` wraps any optimizer class. `params` is a list of parameters, which
+#   are equal on all ranks, and every rank makes such an object.
+# - `shares` is a list with a sorted list for each rank: the numbers of its parameters (their places in `params`). All
+#   ranks have the same `shares`. The parameters are dealt out from the largest to the smallest, by their number of
+#   elements (if two have the same size, the earlier one first). Each goes to the rank that has the fewest elements so
+#   far (if there are two such ranks, to the lower one).
 # - A rank keeps state for the parameters of its own share only. `local` is its optimizer, an `optimizer_class` for
 #   these parameters, or None if the share is empty.
 # - `zero_grad()` sets the gradients of *all* parameters to None.
 # - `step()`: each rank updates its share, and sends it to all others. Afterwards all ranks have the same parameters,
-#   and they are those of an `optimizer_class(params, **defaults)` that takes the step alone. In one step
-#   `dist.broadcast` is called at most once for each rank.
+#   and these are equal to the parameters that a single `optimizer_class(params, **defaults)` would have after its
+#   step. In one step `dist.broadcast` is called at most once for each rank.
 # - A parameter whose gradient is None stays as it is.
-# - `full_state()`, called on all ranks, returns on each of them a state dict of the whole. An `optimizer_class(params,
-#   **defaults)` that loads it goes on as if it had taken all steps itself.
+# - `full_state()`, called on all ranks, returns on each rank the state dict of the whole optimizer. An
+#   `optimizer_class(params, **defaults)` that loads this dict continues as if it had made all steps itself.
 #
-# Gradients come averaged, as after a backward of `DistributedDataParallel`.
+# The gradients are averaged already, as after a backward of `DistributedDataParallel`.
 
 
 # %% exercise="12.7" role="answer"
@@ -750,7 +751,8 @@ def give_gradients(params, step, without=()):
 
 
 def sharded_run(ranks, sizes, kind, steps, without=(), **defaults):
-    """What each rank has after some steps (parameters, shares, places with state, full state), and the broadcasts."""
+    """The results of each rank after some steps (parameters, shares, places with state, full state), and the "
+    "broadcasts."""
     calls, real = [], dist.broadcast
 
     def noting(tensor, *args, **kwargs):
@@ -825,20 +827,20 @@ with check("12.7", "an optimizer whose state is sharded") as c:
             c.close(f"{case}: a parameter of rank {rank}", came=ours, expected=theirs, rtol=0, atol=0)
 
 # %% [markdown] exercise="12.7" role="debrief"
-# **In PyTorch** this is `ZeroRedundancyOptimizer`, the first stage of *ZeRO*. Its `consolidate_state_dict` collects the
-# state on one rank, because a large model's state would not fit on all of them. The second stage shards the gradients,
-# too: each rank reduces only its share (`reduce_scatter` in the place of `all_reduce`). The third one shards the
-# parameters: `fully_shard` gathers those of a layer just before its forward, and drops them after it. Each stage saves
-# memory, and the third pays with messages in forward.
+# **In PyTorch** this is `ZeroRedundancyOptimizer`, the first stage of *ZeRO*. Its `consolidate_state_dict` collects
+# the state on one rank, because a large model's state would not fit on all of them. The second stage shards the
+# gradients, too: each rank reduces only its share (`reduce_scatter` instead of `all_reduce`). The third stage shards
+# the parameters: `fully_shard` gathers those of a layer just before its forward, and drops them after it. Each stage
+# saves memory, and the price of the third stage is additional messages in forward.
 
 # %% [markdown] exercise="12.7" role="hint"
-# Deal out in the constructor, before you make the optimizer. `sorted(range(n), key=lambda i: -params[i].numel())` keeps
-# the earlier one of two equal sizes first, because `sorted` is stable.
+# Assign the parameters to the ranks in the constructor, before you make the optimizer. `sorted(range(n), key=lambda
+# i: -params[i].numel())` keeps the earlier one of two equal sizes first, because `sorted` is stable.
 
 # %% [markdown] exercise="12.7" role="hint"
 # One message for a share: `torch.cat` of the flattened parameters, `dist.broadcast(flat, src=rank)`, and `split` on all
-# ranks. All ranks must call `broadcast` equally often, in one order, also those whose share is empty.
+# ranks. All ranks must call `broadcast` equally often and in the same order, including ranks whose share is empty.
 
 # %% [markdown] exercise="12.7" role="hint"
-# The state dict of `local` counts its parameters from 0. `shares` says which number in `params` each has.
+# The state dict of `local` counts its parameters from 0. `shares` says which number each of them has in `params`.
 # `dist.all_gather_object(list_of_none, mine)` gives every rank the state dicts of all.

@@ -1,7 +1,7 @@
 """Wrong answers to the exercises of chapter 13: what each check must reject, and why somebody would write it.
 
 Mirrors: nothing in PyTorch: exercises.
-Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+Leaves out: the tasks, the right answers and the checks, which are in exercises.py.
 
 The wrong answers of exercise 13.7 are the right one with one change: the first of them keeps the right one.
 """

@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is some 790 lines long, because all exercises of a chapter stand in one file.
+The file is some 790 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -613,7 +613,7 @@ with check("14.6", "six patients") as c:
 #
 # ★★★, an evening. You take over a small language model. `BrokenTalker` should read a text character by
 # character and predict the next one. **Symptom.** The loss stays where a guess is, about `log(12)` = 2.48 for 12
-# characters. Somebody has tried ten learning rates. After you mend one thing, the loss moves, and then something else
+# characters. Somebody has tried ten learning rates. After you fix one thing, the loss moves, and then something else
 # is wrong: there are several faults, in the model, in the loss and in the loop. Write `Talker`, `loss_of` and `train`:
 #
 # - `Talker` has the layers of `BrokenTalker` with their names, and takes ids of the shape (batch, time), time at most

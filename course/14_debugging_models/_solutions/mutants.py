@@ -1,7 +1,7 @@
 """Wrong answers to the exercises of chapter 14: what each check must reject, and why somebody would write it.
 
 Mirrors: nothing in PyTorch: exercises.
-Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+Leaves out: the tasks, the right answers and the checks, which are in exercises.py.
 """
 
 
@@ -187,28 +187,28 @@ def illnesses() -> dict[str, str]:
 
 
 # %% exercise="14.7" role="mutant" why="the softmax stays at the end: the loss falls, slowly"
-Mended, mended_loss_of = Talker, loss_of
+Fixed, fixed_loss_of = Talker, loss_of
 
 
-class Talker(Mended):
+class Talker(Fixed):
     def forward(self, ids):
         return super().forward(ids).softmax(-1)
 
 
 # %% exercise="14.7" role="mutant" why="the attention still adds up over the wrong dimension"
-class Talker(Mended):
+class Talker(Fixed):
     attention = BrokenTalker.attention
 
 
 # %% exercise="14.7" role="mutant" why="positions are not trained"
-class Talker(Mended):
+class Talker(Fixed):
     def forward(self, ids):
         self.position.weight.requires_grad_(False)
         return super().forward(ids)
 
 
 # %% exercise="14.7" role="mutant" why="the target is not shifted: it repeats what it reads"
-class Talker(Mended):
+class Talker(Fixed):
     pass
 
 
@@ -218,7 +218,7 @@ def loss_of(model, ids):
 
 # %% exercise="14.7" role="mutant" why="gradients pile up"
 def loss_of(model, ids):
-    return mended_loss_of(model, ids)
+    return fixed_loss_of(model, ids)
 
 
 def train(model, ids, steps, lr) -> list[float]:

@@ -41,9 +41,9 @@ def busy(milliseconds):
 # %% [markdown] exercise="15.1" role="task" kind="read" title="which lines wait"
 # ## 15.1 Read: which lines wait
 #
-# ★☆☆, 15 minutes. A line that waits for the device empties the queue, and a GPU with an empty queue is idle. Ten lines
-# are given, and `x`, `mask`, `index` and `host` are small tensors. Which lines wait? Answer each letter with True or
-# False:
+# ★☆☆, 15 minutes. While a line waits for the device, the queue becomes empty, and a GPU with an empty queue is idle.
+# Ten lines are given, and `x`, `mask`, `index` and `host` are small tensors. Which lines wait? Answer each letter
+# with True or False:
 #
 # - `"a"`: `x.argmax()`
 # - `"b"`: `mask.nonzero()`
@@ -107,14 +107,14 @@ with check("15.1", "which lines wait") as c:
         "j": lambda: x.unique(),
     }
     truth = {letter: waits(line) for letter, line in lines.items()}
-    look = "For each line ask: must the host know a number, or a size that depends on numbers, before it can go on?"
+    look = "For each line ask: does the host need a number, or a size that depends on numbers, before it can go on?"
     c.answers("the ten lines", came=answered, truth=truth, look=look)
 
 # %% [markdown] exercise="15.1" role="debrief"
 # **In PyTorch** `torch.cuda.set_sync_debug_mode("warn")` finds such lines in a training, with a warning for each. A
 # mask that chooses (`x[mask]`) waits, because the size of the result must be known; a mask that says where to fill
-# (`masked_fill_`) or which of two numbers to take (`torch.where`) does not. The trade-off of a loop without waits: you
-# see its losses late.
+# (`masked_fill_`) or which of two numbers to take (`torch.where`) does not. The price of a loop without waits is that
+# you see its losses late.
 
 # %% [markdown] exercise="15.1" role="hint"
 # The host allocates each result, so it must know the *size* of the result. For which of these lines does the size
@@ -127,7 +127,8 @@ with check("15.1", "which lines wait") as c:
 # %% [markdown] exercise="15.2" role="task" kind="build" title="a timer for the device"
 # ## 15.2 Build: a timer for the device
 #
-# ★☆☆, 20 minutes. The question of the lesson, solved once and for all. Write `device_milliseconds(function, repeats)`:
+# ★☆☆, 20 minutes. This exercise solves the problem of the lesson once and for all. Write
+# `device_milliseconds(function, repeats)`:
 #
 # - It calls `function()` once to warm up, and then `repeats` times for the measurement. No further calls.
 # - It returns the milliseconds that one measured call takes *on the device*, on average, as a float.
@@ -151,7 +152,8 @@ def device_milliseconds(function, repeats=5):
 
 # %% exercise="15.2" role="check"
 def milliseconds_of(queued=0, first=0):
-    """What the answer measures after work that is queued, with a slow first call; what is right; and the calls."""
+    """Return the time that the answer measures after queued work and with a slow first call, the right time, and "
+    "the number of calls."""
     marks = []
 
     def function():
@@ -187,15 +189,16 @@ with check("15.2", "a timer for the device") as c:
 
 # %% [markdown] exercise="15.2" role="debrief"
 # **In PyTorch** `torch.utils.benchmark.Timer` synchronizes before each reading of the host's clock. This is simple,
-# and it includes the time of the launches. Events measure the device alone; but if the host is too slow to keep the
-# queue full, the gaps between the kernels are measured, too. To see which of the two limits you, measure both.
+# but the time includes the launches. Events measure the device alone; but if the host is too slow to keep the queue
+# full, they measure the gaps between the kernels, too. To see whether the host or the device limits your program,
+# measure in both ways.
 
 # %% [markdown] exercise="15.2" role="hint"
-# `torch.cuda.Event(enable_timing=True)` records on the current stream. The first event belongs behind the warm-up.
+# `torch.cuda.Event(enable_timing=True)` records on the current stream. Record the first event after the warm-up.
 
 # %% [markdown] exercise="15.2" role="hint"
-# `begin.elapsed_time(end)` needs both marks to have been passed: `end.synchronize()` waits for one of them. Which one
-# is enough?
+# `begin.elapsed_time(end)` works only if the device has passed both marks: `end.synchronize()` waits for one of them.
+# For which mark is it enough to wait?
 
 
 # %% [markdown] exercise="15.3" role="task" kind="fix" title="a prefetcher that is wrong now and then"
@@ -206,9 +209,9 @@ with check("15.2", "a timer for the device") as c:
 # batch has wrong numbers now and then: sometimes it looks as if it had not been prepared, and sometimes it has the
 # numbers of a *later* batch. Write `Prefetcher`, used in the same way, without these faults:
 #
-# - The work that the program does on a batch, on its current stream, comes after the batch has been prepared.
-# - It also holds for work that is still in the queue when the program has dropped the batch.
-# - Neither making a `Prefetcher` nor taking a batch makes the host wait.
+# - The work of the program on a batch, on its current stream, runs after the batch has been prepared.
+# - The numbers are also right for work that is still in the queue when the program drops the batch.
+# - The host does not wait when it makes a `Prefetcher` or takes a batch.
 # - The next batch is prepared while the program works on the one before.
 
 
@@ -236,7 +239,7 @@ class BrokenPrefetcher:
 
 # %% exercise="15.3" role="answer"
 class Prefetcher:
-    """Yields what `prepare` makes of each batch, ahead of time, on a stream of its own."""
+    """Yields the result of `prepare` for each batch, computed in advance on a stream of its own."""
 
     def __init__(self, batches, prepare):
         # BEGIN SOLUTION
@@ -268,7 +271,7 @@ class Prefetcher:
 
 # %% exercise="15.3" role="check"
 def prefetched(preparing, using, count=3):
-    """Use prefetched batches: what came, how long the host was at it, and the times at which each batch was ready."""
+    """Use prefetched batches; return the results, the time of the host, and the times at which each batch was ready."""
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
     begin, ready, used, sums = time.perf_counter(), [], [], []
@@ -316,12 +319,13 @@ with check("15.3", "a prefetcher that is wrong now and then") as c:
 # %% [markdown] exercise="15.3" role="debrief"
 # **In PyTorch** `DistributedDataParallel` and `FSDP` do the same two things wherever a tensor changes streams: an
 # event for the order of the work, and `record_stream` for the life of the memory. `record_stream` has a price: the
-# allocator has to ask for the event later, so the block comes back late. Code that needs to know when its memory comes
-# back, as `FSDP`, waits for the consumer's event instead, before it lets the tensor go.
+# allocator has to ask for the event later, so the block comes back late. Code that needs to know when its memory
+# comes back, such as `FSDP`, does it in another way: it waits for an event of the consumer before it drops the
+# tensor.
 
 # %% [markdown] exercise="15.3" role="hint"
-# There are two places. Which stream has to wait for which, and when must the mark be made, so that it is not behind
-# the next batch?
+# Two places are wrong. Which stream has to wait for which stream? And when must the mark be recorded, so that it is
+# not behind the work of the next batch?
 
 # %% [markdown] exercise="15.3" role="hint"
 # A batch is allocated while `side` is current, so its block belongs to `side`. When the program drops the batch, the
@@ -331,14 +335,15 @@ with check("15.3", "a prefetcher that is wrong now and then") as c:
 # %% [markdown] exercise="15.4" role="task" kind="build" title="one pinned buffer for all batches"
 # ## 15.4 Build: one pinned buffer for all batches
 #
-# ★★☆, 25 minutes. To pin memory is slow, so a program pins one buffer and uses it for every batch. Write it:
+# ★★☆, 25 minutes. Pinning memory is slow, so a program pins one buffer and uses it for every batch. Write the class
+# that does this:
 #
 # - `Uploader(size)` makes `self.buffer`, a pinned CPU tensor of `size` floats. It is used for all uploads.
 # - `upload(batch)` takes a CPU tensor of at most `size` floats, of any shape, copies its numbers into the buffer, and
 #   from there to the device, on the current stream. It returns the CUDA tensor, in the shape of `batch`.
 # - `upload` does not wait for its own copy to the device.
-# - Before it writes into the buffer, it waits until the copy of the upload before has read the buffer; and it waits
-#   for nothing else, not for work that was put into the queue after that copy.
+# - Before `upload` writes into the buffer, it waits until the copy of the upload before has read the buffer. It waits
+#   for nothing else: not for work that was put into the queue after that copy.
 
 
 # %% exercise="15.4" role="answer"
@@ -397,14 +402,15 @@ with check("15.4", "one pinned buffer for all batches") as c:
     c.true(case, waited < 0.2, came=f"the upload waited {waited:.3f} s", expected="less than 0.2 s")
 
 # %% [markdown] exercise="15.4" role="debrief"
-# **In PyTorch** you seldom need this: pinned memory has a caching allocator of its own, `CachingHostAllocator`. A copy
-# with `non_blocking=True` records an event for its block, and the block is reused after the event. But this holds
-# for blocks that you *drop*. A buffer that you keep and write into is yours to guard, and no tool warns you. With two
-# buffers in turns, the host would hardly ever wait: this is *double buffering*.
+# **In PyTorch** you seldom need this: pinned memory has a caching allocator of its own, `CachingHostAllocator`. A
+# copy with `non_blocking=True` records an event for its block, and the block is reused after the event. But this
+# holds for blocks that you *drop*. If you keep a buffer and write into it, you have to wait yourself, and no tool
+# warns you. With two buffers that are used in turns, the host would hardly ever wait: this is called *double
+# buffering*.
 
 # %% [markdown] exercise="15.4" role="hint"
-# An event marks a place in the queue: record it right behind the copy. `event.synchronize()` lets the host wait for
-# this place. An event that was never recorded does not make anybody wait.
+# An event marks a place in the queue: record the event directly after the copy. `event.synchronize()` lets the host
+# wait for this place. An event that was never recorded does not make anybody wait.
 
 # %% [markdown] exercise="15.4" role="hint"
 # `self.buffer[:n]` is a view of pinned memory, and a view of pinned memory is pinned.
@@ -417,10 +423,10 @@ with check("15.4", "one pinned buffer for all batches") as c:
 # with one GPU. On a machine with two, the function raises an error for a tensor on `cuda:1`. Write `centred`:
 #
 # - It works for a tensor on any device, whichever device is current. The result is on the device of `x`.
-# - All its work on the numbers runs on a side stream of the device of `x`. This work comes after the work that is
-#   already on the current stream *of that device*, and later work there comes after it.
-# - Afterwards the current device is the one from before, also where the function raises an error, as it does for a
-#   tensor of integers.
+# - All its work on the numbers runs on a side stream of the device of `x`. This work runs after the work that is
+#   already on the current stream *of that device*, and later work on that stream runs after it.
+# - Afterwards the current device is the same as before, even if the function raises an error, as it does for a tensor
+#   of integers.
 # - The host does not wait.
 
 
@@ -455,7 +461,8 @@ def centred(x):
 
 # %% exercise="15.5" role="check"
 def centred_on(device, current, before=0, within=0):
-    """Call the answer while another device may be current: the result, the streams of its work, the host's time."""
+    """Call the answer while another device may be current; return the result, the streams of its work, and the "
+    "host's time."""
     used, real = [], torch.Tensor.mean
 
     def mean(tensor, *args):
@@ -511,15 +518,15 @@ with check("15.5", "right on device 0 only") as c:
 # `with torch.cuda.device_of(x):` makes the device of `x` current for the block. Which lines have to be inside?
 
 # %% [markdown] exercise="15.5" role="hint"
-# `torch.cuda.current_stream()` twice gives two answers, if the current device has changed between the calls.
+# Two calls of `torch.cuda.current_stream()` return different streams if the current device has changed between the
+# calls.
 
 
 # %% [markdown] exercise="15.6" role="task" kind="read" title="in PyTorch: what waits for the start"
 # ## 15.6 Read, in PyTorch: what waits for the start
 #
 # ★★☆, 20 minutes. This question is answered in PyTorch itself: it needs PyTorch (`make torch`), and no other exercise
-# of the chapter does. A PyTorch for the CPU is enough: it goes the whole way to the start of CUDA, and fails only
-# there.
+# of the chapter does. A PyTorch for the CPU is enough: it comes as far as the start of CUDA, and fails only there.
 #
 # The next cell writes `IN_TORCH` to a file, and prints the command that runs the file under pdb. Stop in `_lazy_init`
 # of `torch/cuda/__init__.py`, before the line `if not hasattr(torch._C, "_cuda_getDeviceCount"):`. Return:
@@ -527,7 +534,7 @@ with check("15.5", "right on device 0 only") as c:
 # - `"queued"`: the number of calls in `_queued_calls`;
 # - `"last"`: the `__qualname__` of the function in the last of them (each is a pair, of a function and a stack);
 # - `"seeds"`: a list of the seeds that will be set, in the order in which they will be set. `get_calls()` of
-#   `_lazy_seed_tracker` returns pairs of the same form, and the seed is what the function has in its closure;
+#   `_lazy_seed_tracker` returns pairs of the same form, and the seed is the value in the closure of the function;
 # - `"started"`: the value of `_initialized`.
 
 
@@ -570,11 +577,11 @@ with check("15.6", "what waits for the start") as c:
     c.answers("what waits for the start", came=answered, truth=truth, look=look)
 
 # %% [markdown] exercise="15.6" role="debrief"
-# **In PyTorch** three of the calls are queued by the import itself: two checks of the device, and the kernels of
-# Triton. Of the seeds only the latest of each kind is kept, because a seed makes the ones before it meaningless; the
-# order of the two kinds matters, so it is kept, too. reftorch starts its devices in a moment, so a generator is there
-# when it is first asked for, and no call has to be queued. The price of the queue: an error in a queued call comes
-# late, so each call is kept with the stack that it came from.
+# **In PyTorch** the import itself queues three of the calls: two checks of the device, and the kernels of Triton.
+# PyTorch keeps only the latest seed of each kind, because a new seed replaces the seeds before it. The order of the
+# two kinds matters, so PyTorch keeps this order, too. reftorch starts its devices in a moment, so a generator exists
+# as soon as a program asks for it, and no call has to be queued. The price of the queue is that an error in a queued
+# call comes late. Therefore PyTorch keeps each call together with the stack from which it was queued.
 
 # %% [markdown] exercise="15.6" role="hint"
 # `python -m pdb in_torch_15_6.py`, then `break torch/cuda/__init__.py:NUMBER`, `continue`, `p len(_queued_calls)`. The
@@ -587,28 +594,30 @@ with check("15.6", "what waits for the start") as c:
 # %% [markdown] exercise="15.7" role="task" kind="build" title="an allocator, and a trace that runs out of memory"
 # ## 15.7 Project: an allocator, and a trace that runs out of memory
 #
-# ★★★, an evening. `trace.json` is what the allocator was asked for in a training that ended with *out of memory*, with
+# ★★★, an evening. `trace.json` has the requests to the allocator in a training that ended with *out of memory*, with
 # 1.77 GiB reserved but unallocated. Write the allocator, replay the trace, and find the tensor that is to blame.
 #
 # `Allocator(capacity)` has PyTorch's rules. All sizes are bytes:
 #
 # - `malloc(size, stream=0)` returns an address, and `free(address)` gives a block back. Sizes are rounded up to a
 #   multiple of 512.
-# - Two pools: for (rounded) sizes of at most 1 MiB, and for larger ones. Small segments have 2 MiB. A large request of
-#   less than 10 MiB gets a segment of 20 MiB, others one of their size, rounded up to a multiple of 2 MiB.
-# - A request takes the smallest unused block of its pool and its stream that is large enough, and of equal ones the
-#   one with the lowest address. If there is none, it takes a new segment, with addresses above all that have been in
-#   use.
+# - Two pools: for (rounded) sizes of at most 1 MiB, and for larger ones. Small segments have 2 MiB. A large request
+#   of less than 10 MiB gets a segment of 20 MiB, a larger request gets a segment of its own size, rounded up to a
+#   multiple of 2 MiB.
+# - A request takes the smallest unused block of its pool and its stream that is large enough; if several have this
+#   size, it takes the block with the lowest address. If there is no such block, the request takes a new segment,
+#   whose addresses are above all addresses that were ever in use.
 # - A block is split if the rest has at least 512 bytes (small pool) or *more* than 1 MiB (large pool). The request
 #   gets the lower part.
 # - A freed block is merged with unused neighbours in its segment, on both sides.
-# - All segments together have at most `capacity` bytes. If a new segment does not fit, all segments without a used
-#   block are given back, and it is tried once more. If it still does not fit, `malloc` raises `OutOfMemory`.
+# - All segments together have at most `capacity` bytes. If a new segment does not fit, the allocator gives back all
+#   segments without a used block, and tries once more. If the segment still does not fit, `malloc` raises
+#   `OutOfMemory`.
 # - `segments()` returns a list with `(total size, stream, blocks)` for each segment, sorted by address, where `blocks`
 #   is a list of `(size, is used)` from the lowest address to the highest.
 #
 # `explain(events, capacity)` replays the events of a trace (`["malloc", name, size]` and `["free", name]`) on a new
-# allocator. It returns None if there is memory for all of them. Otherwise it returns a dict that describes the first
+# allocator. It returns None if there is memory for all requests. Otherwise it returns a dict that describes the first
 # failure:
 #
 # - `"request"`: the name of the tensor that failed; `"reserved"`: the bytes of all segments; `"allocated"`: the bytes
@@ -726,7 +735,7 @@ KIB, MIB = 1 << 10, 1 << 20
 
 
 def attempt(function, *args):
-    """An address, or None where there is no memory."""
+    """An address, or None if there is no memory."""
     with suppress(OutOfMemory, torch.OutOfMemoryError):
         return function(*args)
 
@@ -792,7 +801,7 @@ CASES = {
         ["malloc", "a", 15 * KIB],
         ["malloc", "b", 30 * KIB],
     ],
-    "of equal holes the lowest": [
+    "the lowest of two equal holes": [
         *(["malloc", f"{number}", 4 * KIB] for number in range(5)),
         ["free", "3"],
         ["free", "1"],
@@ -880,19 +889,19 @@ with check("15.7", "an allocator, and a trace that runs out of memory") as c:
 
 # %% [markdown] exercise="15.7" role="debrief"
 # **In PyTorch** this is `DeviceCachingAllocator`. What you have found is real: one forgotten hidden state of 29 MiB
-# lies in the middle of a segment of 1,500 MiB, which the first validation has left, and keeps all of it from going
-# back to CUDA. Three remedies: do not keep the tensor on the device (`.cpu()`); forbid to cut large blocks
-# (`max_split_size_mb`), which wastes a little memory always; or `expandable_segments:True`, which maps memory page by
-# page under one range of addresses, so that a segment can shrink in the middle.
-# `torch.cuda.memory._record_memory_history()` records a trace like yours, with the stack of each request.
+# lies in the middle of a segment of 1,500 MiB, which is left from the first validation. Because of this tensor the
+# whole segment cannot go back to CUDA. There are three remedies. Do not keep the tensor on the device (`.cpu()`). Or
+# forbid the allocator to cut large blocks (`max_split_size_mb`), which always wastes a little memory. Or set
+# `expandable_segments:True`: then memory is mapped page by page under one range of addresses, so that a segment can
+# shrink in the middle. `torch.cuda.memory._record_memory_history()` records a trace like yours, with the stack of
+# each request.
 
 # %% [markdown] exercise="15.7" role="hint"
-# A segment is a list of blocks in the order of their addresses. To split is to insert an element, to merge is to
-# remove one. After a `free`, look at the neighbour to the right first, and then at the one to the left.
+# A segment is a list of blocks in the order of their addresses. Splitting a block inserts an element, and merging two
+# blocks removes one. After a `free`, look at the neighbour to the right first, and then at the one to the left.
 
 # %% [markdown] exercise="15.7" role="hint"
-# `-(-size // 512) * 512` rounds up. The pool of a request follows from its rounded size; a block never changes its
-# pool.
+# `-(-size // 512) * 512` rounds up. The rounded size of a request decides its pool; a block never changes its pool.
 
 # %% [markdown] exercise="15.7" role="hint"
 # For `explain`, keep a dict from names to addresses. At the failure, turn it around: from addresses to names.

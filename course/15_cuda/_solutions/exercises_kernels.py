@@ -8,8 +8,8 @@ Leaves out: what the lesson explains, and the imports, which are in exercises.py
 # ## Kernels of your own
 #
 # The last four exercises are kernels in CUDA C++, and you write them as texts. `watched` compiles a text and runs the
-# kernel under the watcher of kernels. So a check can name the line, the thread and the address that went wrong, also
-# where the numbers are right. You can use it, too:
+# kernel under the watcher of kernels. So a check can name the line, the thread and the address of a fault, even if
+# the numbers are right. You can use `watched`, too:
 #
 # - `seen, left = watched(axpy_source(), "axpy", 2, 64, 0.5, x, y, 100)`, where `x` and `y` are CPU tensors, and then
 #   `print(seen.findings)`;
@@ -45,7 +45,7 @@ def first_wrong(name, came, expected):
 
 
 def wasteful(seen):
-    """The access that asks for most above what it needs, in words; empty if there is none."""
+    """The access that wastes most, in words; empty if no access wastes anything."""
     dear = sorted((site for site in seen.sites if site.is_access and site.use < 1), key=lambda site: site.use)
     told = [f"{site.line.short}: a {site.kind} of {site.space} memory takes {site.cost}" for site in dear]
     return f"{told[0]}\n{dear[0].line.source}" if told else ""
@@ -54,15 +54,16 @@ def wasteful(seen):
 # %% [markdown] exercise="15.8" role="task" kind="build" title="a kernel for any number of threads"
 # ## 15.8 Build: a kernel for any number of threads
 #
-# ★★☆, 20 minutes. This kernel is like the one of the lesson, and yours. `axpy_source()` returns the text of a kernel
+# ★★☆, 20 minutes. This kernel is like the one of the lesson, but you write it. `axpy_source()` returns the text of a
+# kernel
 #
 # `__global__ void axpy(float a, const float* x, float* y, int n)`
 #
 # that adds `a * x[i]` to `y[i]`:
 #
 # - for each `i` from 0 to `n - 1`, exactly once,
-# - whatever the number of blocks and of threads in a block: with more threads than elements, and with fewer;
-# - it reads and writes nothing behind the `n` elements;
+# - for any number of blocks and of threads in a block: with more threads than elements, and with fewer;
+# - the kernel does not read or write behind the `n` elements;
 # - neighbouring threads have neighbouring elements. Memory comes in pieces of 32 bytes, the *sectors*. The 32 threads
 #   of a *warp* run together, and their loads should ask for as few sectors as they can.
 #
@@ -97,12 +98,12 @@ with check("15.8", "a kernel for any number of threads") as c:
 
 # %% [markdown] exercise="15.8" role="debrief"
 # **In PyTorch** `torch.cuda._compile_kernel` compiles such a text with NVRTC, in tenths of a second. The loop is the
-# one of `CUDA_KERNEL_LOOP`. It works for any grid, so the grid can be chosen to fit the device; the price is a loop
-# around what is often one element. A read behind the end seldom changes a number, on a GPU as here, so it takes a tool
-# to notice it. On a GPU this tool is NVIDIA's `compute-sanitizer`.
+# one of `CUDA_KERNEL_LOOP`. It works for any grid, so the grid can be chosen to fit the device. The price is a loop
+# even if a thread has only one element. A read behind the end seldom changes a number, on a GPU and here, so you need
+# a tool to notice such a read. On a GPU this tool is NVIDIA's `compute-sanitizer`.
 
 # %% [markdown] exercise="15.8" role="hint"
-# Which number has a thread among all threads? By how much do the elements of one thread differ?
+# What is the number of a thread among all threads? How far apart are two elements of the same thread?
 
 # %% [markdown] exercise="15.8" role="hint"
 # The lesson shows the loop of `elementwise_kernel`. What would happen if each thread took ten elements that lie side
@@ -117,14 +118,14 @@ with check("15.8", "a kernel for any number of threads") as c:
 #
 # `__global__ void block_sums(const float* x, float* sums, int n)`
 #
-# It is launched with 256 threads in a block, and with as many blocks as are needed for `n` elements:
+# The kernel is launched with 256 threads in a block, and with as many blocks as `n` elements need:
 #
 # - `sums[b]` becomes the sum of the elements 256 b to 256 b + 255 of `x`. One thread of the block writes it.
-# - Elements behind the end, from `n` on, count as 0. They are not read.
+# - Elements behind the end, from `n` on, count as 0. The kernel does not read them.
 # - The sum is a *tree*: first `s[t] + s[t + 128]` for `t` from 0 to 127, then `s[t] + s[t + 64]` for `t` up to 63, and
 #   so on down to 1. The result has the bits of this order.
-# - Between a write and a read of one place by two threads there is a barrier, and all threads of the block come to each
-#   barrier.
+# - If one thread writes a place and another thread reads it, there is a barrier between the two. All threads of the
+#   block come to each barrier.
 
 
 # %% exercise="15.9" role="answer"
@@ -169,17 +170,17 @@ with check("15.9", "a sum in shared memory") as c:
 # %% [markdown] exercise="15.9" role="debrief"
 # **In PyTorch** `cuda_utils::BlockReduce` has the same tree, for the last steps without shared memory: the 32 threads
 # of a warp exchange registers (`WARP_SHFL_DOWN`). The order of the additions is fixed, so a sum has the same bits in
-# each run. `atomicAdd` from all threads would be shorter, and its order changes from run to run. Until 2017, the
-# threads of a warp went in step, and kernels left out the barriers of the last five steps. Such kernels are wrong
-# today.
+# each run. `atomicAdd` from all threads would be shorter, but its order changes from run to run. Until 2017, the
+# threads of a warp always ran the same instruction together, and kernels left out the barriers of the last five
+# steps. Such kernels are wrong today.
 
 # %% [markdown] exercise="15.9" role="hint"
 # Two barriers: one between the load and the first addition, and one after each step of the loop. Why would a barrier
 # inside of `if (t < half)` be wrong?
 
 # %% [markdown] exercise="15.9" role="hint"
-# `s[t] = i < n ? x[i] : 0;` is the guard. A `return` for threads behind the end would leave the others alone at the
-# barrier.
+# `s[t] = i < n ? x[i] : 0;` is the guard. If threads behind the end returned, the other threads would wait alone at
+# the barrier.
 
 
 # %% [markdown] exercise="15.10" role="task" kind="build" title="a transpose that wastes no memory access"
@@ -193,7 +194,7 @@ with check("15.9", "a sum in shared memory") as c:
 #
 # - `out[c * rows + r]` becomes `x[r * columns + c]`. The kernel is launched with blocks of 32 by 32 threads
 #   (`threadIdx.x` and `threadIdx.y`), and with as many blocks as cover the matrix: `blockIdx.x` along the columns,
-#   `blockIdx.y` along the rows. The last blocks stick out of the matrix.
+#   `blockIdx.y` along the rows. The last blocks reach beyond the matrix.
 # - Nothing outside of `x` and `out` is read or written, and there is no race.
 # - A warp, 32 threads with neighbouring `threadIdx.x`, asks for as few sectors of 32 bytes as it can, when it loads
 #   and when it stores. For a row of 32 numbers these are 4. For a column they would be 32.
@@ -240,16 +241,17 @@ with check("15.10", "a transpose that wastes no memory access") as c:
 # %% [markdown] exercise="15.10" role="debrief"
 # **In PyTorch** `x.t().contiguous()` runs the elementwise kernel of every copy, which loads with a stride: one kernel
 # serves all strides, and pays for it in sectors. Inductor, the compiler behind `torch.compile`, makes tiles for such
-# copies. cuBLAS is told that a matrix is transposed, so nobody has to copy it first. The 33rd column of the tile is
-# never used: it moves each row by one bank. `print(seen)` shows both costs of each line, and `seen.draw_banks(line)`
-# draws the banks.
+# copies. cuBLAS gets a flag that says whether a matrix is transposed, so the matrix need not be copied first. The
+# 33rd column of the tile is never used: it moves each row by one bank. `print(seen)` shows both costs of each line,
+# and `seen.draw_banks(line)` draws the banks.
 
 # %% [markdown] exercise="15.10" role="hint"
 # Load a row of the tile and store a row of the result. Which of the two indices of `tile` has `threadIdx.x` at the
 # load, and which at the store?
 
 # %% [markdown] exercise="15.10" role="hint"
-# In `float tile[32][32]`, all words of a column are in one bank. How must the rows be moved against each other?
+# In `float tile[32][32]`, all words of a column are in one bank. By how many banks must each row be shifted against
+# the row before?
 
 
 # %% [markdown] exercise="15.11" role="task" kind="build" title="rewards to go"
@@ -260,17 +262,17 @@ with check("15.10", "a transpose that wastes no memory access") as c:
 #
 # `__global__ void to_go(const float* rewards, float* out, int n)`
 #
-# Each block has one episode of `n` steps, block `b` the one that begins at `rewards[b * n]`. A block has 256 threads,
-# and `n` is at most 256:
+# Each block computes one episode of `n` steps; the episode of block `b` begins at `rewards[b * n]`. A block has 256
+# threads, and `n` is at most 256:
 #
 # - `out[b * n + t]` becomes the sum of the rewards of episode `b` from step `t` to its last step.
-# - Each element of `rewards` is loaded once, and nothing else is loaded from global memory. So the block adds in shared
-#   memory. A good way is in steps: first each thread adds the number 1 to its right, then the one 2 to its right, then
-#   4, and so on to 128.
-# - There is no race, nothing is read outside, and all threads of a block come to each barrier.
+# - Each element of `rewards` is loaded once, and nothing else is loaded from global memory. So the block adds in
+#   shared memory. A good way is to work in steps: first each thread adds the number that is 1 place to its right,
+#   then the number 2 places to its right, then 4 places, and so on up to 128.
+# - There is no race, nothing outside of the arrays is read, and all threads of a block come to each barrier.
 #
-# The simulator runs the threads of a block one after the other. So a kernel with a race can have right numbers here,
-# each time. The check does not rely on the numbers.
+# The simulator runs the threads of a block one after the other. So here a kernel with a race may give right numbers
+# every time. The check does not rely on the numbers.
 
 
 # %% exercise="15.11" role="answer"
@@ -308,9 +310,9 @@ with check("15.11", "rewards to go") as c:
 
 # %% [markdown] exercise="15.11" role="debrief"
 # **In PyTorch** this is `rewards.flip(1).cumsum(1).flip(1)`. `cumsum` on CUDA is a scan in shared memory, too, in
-# `aten/src/ATen/native/cuda/ScanUtils.cuh`, by Sklansky's method: in each step only half of the numbers change, and no
-# number that is read changes in this step, so one barrier for each step is enough. Races are the reason why CUDA code
-# is tested under a tool, and not by its numbers alone.
+# `aten/src/ATen/native/cuda/ScanUtils.cuh`, by Sklansky's method: in each step only half of the numbers change, and
+# they are not the numbers that the step reads. So one barrier for each step is enough. Races are the reason why CUDA
+# code is tested under a tool, and not by its numbers alone.
 
 # %% [markdown] exercise="15.11" role="hint"
 # In a step, each thread reads a number that another thread is about to change. What has to happen between the reading

@@ -3,7 +3,7 @@
 Mirrors: nothing in PyTorch: exercises.
 Leaves out: what the lesson explains.
 
-The file is some 700 lines long, because all exercises of a chapter stand in one file.
+The file is some 700 lines long, because all exercises of a chapter are in one file.
 """
 
 # %% [markdown]
@@ -14,8 +14,9 @@ The file is some 700 lines long, because all exercises of a chapter stand in one
 # from one to three. Stuck? `course("hint 16.1")` in a cell of its own. Done? `course("check 16")` runs the notebook, as
 # last saved, from top to bottom.
 #
-# The exercises use your package `course/work/mytorch`. The next cell makes `import mytorch` find it. A part that you
-# have not written yet is taken from the course's solutions (`fill=True`), and the cell says whose each part is.
+# The exercises use your package `course/work/mytorch`. The next cell makes `import mytorch` find it. If you have not
+# written a part yet, the part is taken from the course's solutions (`fill=True`), and the cell says who wrote each
+# part.
 
 # %%
 import copy
@@ -36,15 +37,16 @@ use_mytorch("ndarray", "engine", "module", "loader", fill=True)
 # %% [markdown] exercise="16.1" role="task" kind="build" title="layers for your Module"
 # ## 16.1 Build: layers for your Module
 #
-# ★★☆, 30 minutes. Your `Module` registers parameters and runs hooks, and has no layers. A network needs some. Write
-# four layers as subclasses of it, and the function that gives their parameters to an optimizer:
+# ★★☆, 30 minutes. Your `Module` registers parameters and runs hooks, but it has no layers, and a network needs
+# layers. Write four layers as subclasses of your `Module`, and the function that gives their parameters to an
+# optimizer:
 #
 # - `Linear(inputs, outputs)`, `Embedding(count, width)`, `LayerNorm(width)` and `Conv2d(inputs, outputs, size)` compute
 #   what `nn.Linear`, `nn.Embedding`, `nn.LayerNorm` and `nn.Conv2d(..., padding=size // 2)` compute, to the last bit.
-#   `F.linear`, `F.embedding`, `F.layer_norm` and `F.conv2d` are there for it.
+#   You may call `F.linear`, `F.embedding`, `F.layer_norm` and `F.conv2d` for this.
 # - The parameters have the library's names, `weight` and `bias`, in the library's order. An `Embedding` has no bias.
-# - After `torch.manual_seed(s)` the parameters have the library's first values, to the last bit, and the random
-#   generator has moved on as far as the library moves it.
+# - After `torch.manual_seed(s)` the first values of the parameters are the library's, to the last bit, and the random
+#   generator is in the same state as after the library's layer.
 # - No module of the library is made.
 # - `parameters(module)` is the list of a module's parameters, in the order of `named_parameters()`. A parameter with
 #   two names is in the list once, at its first place.
@@ -113,13 +115,13 @@ class Conv2d(Module):
 
 
 def parameters(module: Module) -> list:
-    """The parameters of a module, each once."""
+    """Return the parameters of a module, each once."""
     # BEGIN SOLUTION
     return list({id(parameter): parameter for _, parameter in module.named_parameters()}.values())
 
 
 def reset(layer):
-    """The first values of a weight and a bias: the weight is drawn first."""
+    """Set the first values of a weight and a bias: the weight is drawn first."""
     nn.init.kaiming_uniform_(layer.weight, a=math.sqrt(5))
     bound = 1 / math.sqrt(layer.weight[0].numel())
     nn.init.uniform_(layer.bias, -bound, bound)
@@ -179,10 +181,10 @@ with check("16.1", "layers for your Module") as c:
     c.equal("parameters() of a tied module", came=order, expected=["first.weight", "first.bias", "last.bias"])
 
 # %% [markdown] exercise="16.1" role="debrief"
-# **In PyTorch** each layer calls `reset_parameters` in its `__init__`, and it is `torch/nn/modules/linear.py` that says
-# `a=math.sqrt(5)`: with this `a` the bound of `kaiming_uniform_` is 1 over the root of the number of inputs. The order
-# of the two draws is part of the layer's contract. A layer that draws the bias first is right, and every experiment
-# with a seed gives other numbers.
+# **In PyTorch** each layer calls `reset_parameters` in its `__init__`, and `torch/nn/modules/linear.py` passes
+# `a=math.sqrt(5)`: with this `a` the bound of `kaiming_uniform_` is 1 over the root of the number of inputs. The
+# order of the two draws is part of the layer's contract. A layer that draws the bias first would not be wrong, but
+# every experiment with a seed would give other numbers.
 
 # %% [markdown] exercise="16.1" role="hint"
 # `%torch_source nn.Linear`, or `show_source("Linear.reset_parameters")`. Which of the two is drawn first?
@@ -195,9 +197,9 @@ with check("16.1", "layers for your Module") as c:
 # %% [markdown] exercise="16.2" role="task" kind="build" title="the order of an epoch"
 # ## 16.2 Build: the order of an epoch
 #
-# ★★★, 40 minutes. Your `SurvivingLoader` takes samples in their order, and training wants a new order in each epoch.
-# The lesson has shown what happens if a loader draws its order in another way than the library: another model. Write
-# `ShuffledLoader(dataset, batch_size, num_workers)`:
+# ★★★, 40 minutes. Your `SurvivingLoader` takes the samples in their order, but a training needs a new order in each
+# epoch. The lesson has shown what happens if a loader draws its order in another way than the library: another model.
+# Write `ShuffledLoader(dataset, batch_size, num_workers)`:
 #
 # - Iterating over it yields the batches of `DataLoader(dataset, batch_size, shuffle=True)`: the same samples in the
 #   same order, if the random generator was in the same state. This holds for the second epoch, too.
@@ -227,7 +229,7 @@ class ShuffledLoader:
 
     def __iter__(self):
         # BEGIN SOLUTION
-        drawn_number()  # the loader's own: its workers would be seeded with it
+        drawn_number()  # the loader's own draw: the seed of its workers
         generator = torch.Generator().manual_seed(drawn_number())  # the sampler's
         order = torch.randperm(len(self.dataset), generator=generator).tolist()
         yield from SurvivingLoader(Subset(self.dataset, order), self.batch_size, self.num_workers)
@@ -252,7 +254,8 @@ class Squares(Dataset):
 
 
 def two_epochs(loader):
-    """The batches of two epochs, each as a list of lists; then what the default generator draws."""
+    """Return the batches of two epochs, each as a list of lists, and the numbers that the default generator draws "
+    "then."""
     torch.manual_seed(5)
     epochs = [[[part.tolist() for part in batch] for batch in loader] for _ in range(2)]
     return epochs, torch.rand(3).tolist()
@@ -290,31 +293,32 @@ with check("16.2", "the order of an epoch") as c:
 
 # %% [markdown] exercise="16.2" role="debrief"
 # **In PyTorch** `_BaseDataLoaderIter.__init__` draws the base seed of the workers even if there are none, and
-# `RandomSampler.__iter__` draws a seed of its own. So a pass over a shuffled loader takes two numbers from the default
-# generator, and a pass over a loader without `shuffle` takes one. People who compare two runs meet this when they add
-# a loader for validation: the training is another one from then on. A `generator=` of its own for each loader prevents
-# that.
+# `RandomSampler.__iter__` draws a seed of its own. So a pass over a shuffled loader takes two numbers from the
+# default generator, and a pass over a loader without `shuffle` takes one. If you add a loader for validation to a
+# training, this changes the training from then on. A `generator=` of its own for each loader prevents this.
 
 # %% [markdown] exercise="16.2" role="hint"
-# Draw from the default generator after one pass of a `DataLoader`, and look for the number in what the generator draws
-# from the same seed without a loader. How many numbers are missing?
+# Draw a number from the default generator after one pass of a `DataLoader`. Then draw several numbers from the same
+# seed without a loader, and look for the first number among them. How many numbers come before it?
 
 # %% [markdown] exercise="16.2" role="hint"
 # First the loader draws its seed, then the sampler draws one and makes a generator with it, and `randperm` draws the
-# order from that generator. A generator takes part in the default stream only by its seed.
+# order from that generator. Only the seed of this generator is taken from the default stream.
 
 
 # %% [markdown] exercise="16.3" role="task" kind="fix" title="an Adam that is off by a bit"
 # ## 16.3 Fix: an Adam that is off by a bit
 #
-# ★★☆, 40 minutes. `PaperAdam` has the formulas of the paper, and no fault. The lesson has shown that a model that it
-# trains leaves the library's model after a few steps, by the last bit first. Write `Adam`, which does not:
+# ★★☆, 40 minutes. `PaperAdam` has the formulas of the paper, and is not wrong. But the lesson has shown that a model
+# which it trains differs from the library's model after a few steps, first in the last bit. Write `Adam`, whose
+# models do not differ:
 #
 # - `Adam(params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8)` is a `torch.optim.Optimizer`.
 # - After each step all parameters equal those of `torch.optim.Adam(..., foreach=False, fused=False)`, to the last bit.
 # - Parameters without a gradient are left out. Parameters change in place.
 # - The state of a parameter has the library's entries: `step` (a tensor of float32 without dimensions), `exp_avg` and
-#   `exp_avg_sq`. A state that your Adam has saved goes on equally in the library's, and the other way round.
+#   `exp_avg_sq`. If the library's Adam loads a state that your Adam has saved, it makes the same steps as yours, and
+#   the other way round.
 # - It is your own: `torch.optim.Adam` and `torch.optim.adam.adam` are not called.
 
 
@@ -378,7 +382,8 @@ def exchanged(mine, theirs):
 
 
 def both(options, between):
-    """The parameters of your Adam and of the library's in each of 40 steps; `between` is called after 20 steps."""
+    """Return the parameters of your Adam and of the library's in each of 40 steps; `between` is called after 20 "
+    "steps."""
     torch.manual_seed(7)
     first = [nn.Parameter(torch.randn(40, 5)), nn.Parameter(torch.randn(7)), nn.Parameter(torch.randn(3))]
     other = [nn.Parameter(p.detach().clone()) for p in first]
@@ -419,14 +424,15 @@ with check("16.3", "an Adam that is off by a bit") as c:
             c.equal(f"{case}: a state without a gradient", came=mine[2] in optimizer.state, expected=False)
 
 # %% [markdown] exercise="16.3" role="debrief"
-# **In PyTorch** `_single_tensor_adam` has the lines that you have written. They are not nearer to the paper than
-# `PaperAdam`, and not less exact. They read and write the memory less often: `lerp_` and `addcdiv_` go over an array
-# once. Each of these forms rounds in other places. This is why PyTorch promises no equal bits from version to version:
-# a faster kernel is a different order of roundings. What it promises is in the notes on reproducibility.
+# **In PyTorch** `_single_tensor_adam` has the lines that you have written. They are not closer to the paper than
+# `PaperAdam`, and not less exact. But they read and write the memory less often: `lerp_` and `addcdiv_` go over an
+# array only once. Each of these forms rounds at other places. This is why PyTorch promises no equal bits from version
+# to version: a faster kernel is a different order of roundings. The notes on reproducibility in PyTorch's
+# documentation say what it does promise.
 
 # %% [markdown] exercise="16.3" role="hint"
-# Compare after one step, then after two, and not only the parameters: is the mean the first that differs?
-# `show_source("_single_tensor_adam")` has the library's lines.
+# Compare after one step, and then after two. Compare the states, too, and not only the parameters: does the mean
+# differ first? `show_source("_single_tensor_adam")` has the library's lines.
 
 # %% [markdown] exercise="16.3" role="hint"
 # The order matters in four places: the mean is a `lerp_`; the squares are `mul_`, then `addcmul_`; the correction of
@@ -436,8 +442,9 @@ with check("16.3", "an Adam that is off by a bit") as c:
 # %% [markdown] exercise="16.4" role="task" kind="read" title="which bits move"
 # ## 16.4 Read: which bits move
 #
-# ★★☆, 15 minutes. Two programs compute the same by the rules of algebra. Do the float32 results agree to the last bit,
-# for each element of random tensors? Answer `True` or `False` for each letter, without running them:
+# ★★☆, 15 minutes. Each letter has two programs that give the same result by the rules of algebra. Do the float32
+# results agree to the last bit, for each element of random tensors? Answer `True` or `False` for each letter, without
+# running them:
 #
 # - a: `x + y` and `y + x`
 # - b: `(x + y) + z` and `x + (y + z)`
@@ -476,35 +483,36 @@ with check("16.4", "which bits move") as c:
         "i": (x - 0.1 * y, x - 0.05 * y - 0.05 * y),
     }
     truth = {letter: bool((one == other).all().item()) for letter, (one, other) in pairs.items()}
-    look = "Which operations round? A product with a power of two does not, and neither does a change of sign."
+    look = "Which operations round? A product with a power of two does not round, and a change of sign does not either."
     c.answers("whether all elements agree", came=equal_bits(), truth=truth, look=look)
 
 # %% [markdown] exercise="16.4" role="debrief"
 # **In PyTorch** the answers are the same, because they follow from IEEE 754 and not from a library: each single
-# addition, product and division is rounded once, to the nearest float. So an operation has one right result, and a
-# sequence of operations has as many results as it has orders. Compilers keep the order that a program has, unless
-# they are told otherwise (`-ffast-math`), or join a product and a sum into one instruction that rounds once.
+# addition, product and division is rounded once, to the nearest float. So a single operation has one right result,
+# but a sequence of operations may have another result in each order. Compilers keep the order that a program has,
+# unless they are told otherwise (`-ffast-math`), or join a product and a sum into one instruction that rounds once.
 
 # %% [markdown] exercise="16.4" role="hint"
-# Addition and multiplication of floats commute: `a + b` is `b + a`. They do not associate.
+# Addition and multiplication of floats are commutative: `a + b` is `b + a`. They are not associative: the place of
+# the parentheses matters.
 
 # %% [markdown] exercise="16.4" role="hint"
-# 0.25 and 4 are powers of two, so the product and the quotient are exact. 0.1 is no float: it was rounded before the
-# product is rounded. Rounding to the nearest does not see the sign.
+# 0.25 and 4 are powers of two, so the product and the quotient are exact. 0.1 is not a float: it is rounded first,
+# and then the product is rounded. Rounding to the nearest float does not depend on the sign.
 
 
 # %% [markdown] exercise="16.5" role="task" kind="build" title="the floor below: a product on your own array"
 # ## 16.5 Build: the floor below, a product on your own array
 #
-# ★★★, 40 minutes. One part of your package has not been used yet: the array of strides. Give it a product, and make of
-# it an op that autograd records.
+# ★★★, 40 minutes. One part of your package has not been used yet: the array of strides. Write a product for this
+# array, and make the product an op that autograd records.
 #
 # - `product(a, b)` takes two `NDArray`s with sizes (n, k) and (k, m), of any strides and offset, and returns a new
 #   contiguous one with sizes (n, m). Sizes that do not fit are a `ValueError`.
-# - `Product.apply(x, y)` multiplies two float32 tensors with two dimensions by `product`. Its `backward` computes both
-#   gradients by `product`, too: `grad @ y.t()` and `x.t() @ grad`. The transposed arrays are views: `transpose` of your
-#   `NDArray` copies nothing.
-# - A gradient that nobody needs is not computed: `ctx.needs_input_grad` says which are needed.
+# - `Product.apply(x, y)` multiplies two float32 tensors with two dimensions by `product`. Its `backward` computes
+#   both gradients by `product`, too: `grad @ y.t()` and `x.t() @ grad`. The transposed arrays are views: `transpose`
+#   of your `NDArray` does not copy.
+# - A gradient that is not needed is not computed: `ctx.needs_input_grad` says which gradients are needed.
 # - No sum and no product of the library is used, in `forward` or in `backward`. `tensor.tolist()` and
 #   `torch.tensor(list)` lead to your array and back.
 
@@ -608,19 +616,19 @@ with check("16.5", "a product on your own array") as c:
         c.equal(f"{case}: what your product multiplies", came=multiplied, expected=shapes)
 
 # %% [markdown] exercise="16.5" role="debrief"
-# **In PyTorch** `at::mm` hands the three arrays to a BLAS library, with a flag that says which of them is transposed:
-# the transposed matrices of the backward pass are never copied there either. Your product is within the tolerances of
-# the check, and not equal to the last bit: Python's floats have 53 bits, so your sums are rounded to float32 once, at
-# the end. A kernel of float32 rounds in each step. Put `Product` into your GPT in place of `F.linear`, and see how
-# far the losses go together, and what an exact sum costs.
+# **In PyTorch** `at::mm` passes the three arrays to a BLAS library, with a flag that says which of them is
+# transposed. So PyTorch does not copy the transposed matrices of the backward pass either. Your product is within the
+# tolerances of the check, but not equal to the last bit: Python's floats have 53 bits, so your sums are rounded to
+# float32 once, at the end. A kernel of float32 rounds in each step. Use `Product` in your GPT instead of `F.linear`,
+# and see for how many steps the losses agree, and how much time an exact sum costs.
 
 # %% [markdown] exercise="16.5" role="hint"
 # Element (i, j) of an array is `a.storage[a.offset + i * a.strides[0] + j * a.strides[1]]`. Take the rows of `a` and
 # the columns of `b` as lists; an element of the result is the sum of the products of two such lists.
 
 # %% [markdown] exercise="16.5" role="hint"
-# `ctx.save_for_backward(x, y)` in `forward`, and `array_of(y).transpose(0, 1)` in `backward`. Return None in the place
-# of a gradient that is not needed.
+# `ctx.save_for_backward(x, y)` in `forward`, and `array_of(y).transpose(0, 1)` in `backward`. Return None for a
+# gradient that is not needed.
 
 
 # %% [markdown] exercise="16.6" role="task" kind="build" title="project: one bug in the real thing"
@@ -631,20 +639,20 @@ with check("16.5", "a product on your own array") as c:
 # copy of `torch/optim/optimizer.py`; your torch stays as it is.
 #
 # - `reproduction()` returns a program of at most ten lines (empty lines not counted). It ends with an `assert` that
-#   fails in PyTorch 2.13, and holds with your patch.
+#   fails in PyTorch 2.13, and passes with your patch.
 # - `patch()` returns a patch for `torch/optim/optimizer.py`, with `-` and `+`, as `%%rebuild` takes it. With it, a
 #   loaded optimizer shares no tensor with the dict, whatever the rule: momentum of SGD, and `step`, `exp_avg` and
-#   `exp_avg_sq` of Adam, also in a list or a dict of the state. All else stays: values, dtypes and devices are those
-#   that 2.13 gives a loaded state, `step` keeps its dtype, numbers and None stay what they are, and the caller's dict
-#   does not change.
+#   `exp_avg_sq` of Adam, also in a list or a dict of the state. Everything else stays the same: values, dtypes and
+#   devices are those that 2.13 gives a loaded state, `step` keeps its dtype, numbers and None do not change, and the
+#   caller's dict does not change.
 # - `test()` returns the source of one function, `test_load_state_dict_copies_tensors(self)`, as a `unittest.TestCase`
 #   has it, with `import torch` in its first line. It fails by an `assert` in 2.13 and passes with your patch. It also
 #   fails for three patches that do too little: one that copies everything but `step`, one that copies `step` alone, and
 #   one that copies only tensors in which all numbers are zero. Test with SGD and with Adam, and after a real step.
 # - `pull_request()` returns its text. The first line is the title: at most 72 characters, it names `load_state_dict`
-#   and has no full stop at its end. Below, after an empty line, at most 250 words: what a user sees, with the name of
-#   the test, the file that changes, and what the change costs (use the word *memory*). Somebody made the copy shallow
-#   on purpose: name that change, `#106082`.
+#   and has no full stop at its end. After an empty line follow at most 250 words. They say what a user sees, and name
+#   the test, the file that changes, and the price of the change (use the word *memory*). Somebody made the copy
+#   shallow on purpose: name that change, `#106082`.
 
 # %% exercise="16.6" role="given"
 FILE = "torch/optim/optimizer.py"
@@ -834,17 +842,17 @@ with check("16.6", "one bug in the real thing") as c:
     c.equal(f"{case}: at most ten lines", came=len(lines) <= 10, expected=True)
     c.equal(f"{case}: its last line is an assert", came=lines[-1].lstrip().startswith("assert"), expected=True)
     c.case("your patch, and PyTorch with it")
-    as_it_is, mended = patched_torch(FILE), patched_torch(FILE, patch())
+    as_it_is, fixed = patched_torch(FILE), patched_torch(FILE, patch())
     run_test = RUN_TEST.replace("SOURCE", repr(test()))
     too_little = [(patched_torch(FILE, little(condition)), run_test) for condition in TOO_LITTLE.values()]
     before, after, right, came, tested_before, tested_after, *tested = run_each(
         [
             (as_it_is, reproduction()),
-            (mended, reproduction()),
+            (fixed, reproduction()),
             (as_it_is, BEHAVIOUR),
-            (mended, BEHAVIOUR),
+            (fixed, BEHAVIOUR),
             (as_it_is, run_test),
-            (mended, run_test),
+            (fixed, run_test),
             *too_little,
         ]
     )
@@ -860,22 +868,22 @@ with check("16.6", "one bug in the real thing") as c:
         c.equal(f"the test: with a patch that {what}", came=end.split("\n")[0], expected="FAILED")
 
 # %% [markdown] exercise="16.6" role="debrief"
-# **In PyTorch** the fault is known as issue 196083, which somebody else found in the way that you did. The deep copy
-# was taken out by 106082, in 2023, to save memory, and the docstring of `_cast` still promises it. Before you send
-# anything, read both: perhaps the fault is fixed, or the maintainers have said which of two ways they want. A short
+# **In PyTorch** the fault is known as issue 196083: another user found it in the same way. The change 106082 removed
+# the deep copy in 2023, to save memory, but the docstring of `_cast` still promises the copy. Read both before you
+# send anything: perhaps the fault is already fixed, or the maintainers have said which solution they want. A short
 # discussion in the issue comes before a pull request, and costs you less than a patch that nobody asked for.
 #
 # The same function has a second fault. A state that is a string, such as `state["mode"] = "warm"`, is loaded as
-# `"<generator object ...>"`, because a string is an `Iterable` as well. Look for an issue about that fault; if there is
-# none, you have all that you need for a second pull request.
+# `"<generator object ...>"`, because a string is an `Iterable` as well. Look for an issue about that fault; if there
+# is none, you have everything that you need for a second pull request.
 
 # %% [markdown] exercise="16.6" role="hint"
 # `patched_torch("torch/optim/optimizer.py", patch).run(program)` returns an outcome with `printed` and `error`. Begin
 # with the reproduction, and run it in `patched_torch("torch/optim/optimizer.py")`, which has no patch.
 
 # %% [markdown] exercise="16.6" role="hint"
-# In `_cast` each tensor passes one line. If the value is copied there, in front of the conversion, both the momentum
-# and `step` are copied, and so is what is in lists and dicts.
+# In `_cast` each tensor passes one line. If the value is copied there, in front of the conversion, the momentum and
+# `step` are both copied, and so are tensors in lists and dicts.
 
 # %% [markdown] exercise="16.6" role="hint"
 # The test has to look at every entry of the state: `for name, value in trained.state[p].items()`. Zeros in a state

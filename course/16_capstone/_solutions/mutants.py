@@ -1,9 +1,9 @@
 """Wrong answers to the exercises of chapter 16: what each check must reject, and why somebody would write it.
 
 Mirrors: nothing in PyTorch: exercises.
-Leaves out: the tasks, the right answers and the checks, which stand in exercises.py.
+Leaves out: the tasks, the right answers and the checks, which are in exercises.py.
 
-The file is more than 500 lines long, because all wrong answers of a chapter stand in one file.
+The file is more than 500 lines long, because all wrong answers of a chapter are in one file.
 """
 
 
