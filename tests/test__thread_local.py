@@ -44,6 +44,7 @@ STAYS_BEHIND = {
     "engine.cpp: device_thread_queue": "of the device that the thread belongs to; the engine takes it along itself",
     "engine.cpp: nested_passes": "counts the passes on one stack, and a new thread has a new one",
     "CUDAStream.cpp: current_streams": "of a device's stream: the engine sets each node's stream itself",
+    "ProcessGroupGloo.cpp: comm_name": "a block of one thread names the collectives that the thread calls",
     "activities.cpp: this_call": "the call of the runtime in which this thread is",
     "activities.cpp: in_call": "the call of the runtime in which this thread is",
     "streams.cpp: current_device": "the simulated driver's own state; the engine sets each node's device itself",

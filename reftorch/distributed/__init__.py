@@ -75,7 +75,19 @@ __all__ = [
 ]
 
 __getattr__ = _api.getattr_of(
-    __name__, ("algorithms", "argparse_util", "constants", "elastic", "launch", "nn", "optim", "run", "utils")
+    __name__,
+    (
+        "algorithms",
+        "argparse_util",
+        "collective_utils",
+        "constants",
+        "elastic",
+        "launch",
+        "nn",
+        "optim",
+        "run",
+        "utils",
+    ),
 )
 
 _places.adopt(__name__, ["breakpoint"], globals())

@@ -1,7 +1,7 @@
 """Groups of processes and their collectives.
 
 Mirrors: torch/distributed/distributed_c10d.py
-Leaves out: splitting and shrinking of groups, the flight recorder, coalescing; see the headers of the parts.
+Leaves out: shrinking of groups, the flight recorder, coalescing; see the headers of the parts.
 
 One file of PyTorch with some 6,900 lines is this package. Its parts are, from the bottom: the names of backends, the
 groups of this process (``world``), making and ending groups, messages between two ranks, collectives of one tensor for
@@ -42,6 +42,7 @@ from reftorch.distributed.distributed_c10d import (
     groups,
     objects,
     point_to_point,
+    subgroups,
     world,
 )
 from reftorch.distributed.distributed_c10d.backends import *  # noqa: F403
@@ -52,6 +53,7 @@ from reftorch.distributed.distributed_c10d.gathers import *  # noqa: F403
 from reftorch.distributed.distributed_c10d.groups import *  # noqa: F403
 from reftorch.distributed.distributed_c10d.objects import *  # noqa: F403
 from reftorch.distributed.distributed_c10d.point_to_point import *  # noqa: F403
+from reftorch.distributed.distributed_c10d.subgroups import *  # noqa: F403
 from reftorch.distributed.distributed_c10d.world import *  # noqa: F403
 
 __all__ = [
@@ -81,6 +83,7 @@ __all__ = [
     *groups.__all__,
     *objects.__all__,
     *point_to_point.__all__,
+    *subgroups.__all__,
     *world.__all__,
 ]
 

@@ -1,7 +1,7 @@
 """Making and ending groups.
 
 Mirrors: torch/distributed/distributed_c10d.py (``init_process_group``, ``destroy_process_group``, ``new_group``)
-Leaves out: splitting and shrinking of groups, lazy connections of gloo.
+Leaves out: lazy connections of gloo.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from reftorch.distributed.distributed_c10d.world import (
     GroupMember,
     _get_default_group,
     _world,
-    get_process_group_ranks,
-    get_world_size,
 )
 from reftorch.distributed.elastic.multiprocessing.errors import write_error_file
 from reftorch.distributed.rendezvous import rendezvous
@@ -37,8 +35,6 @@ __all__ = [
     "destroy_process_group",
     "init_process_group",
     "new_group",
-    "new_subgroups",
-    "new_subgroups_by_enumeration",
 ]
 
 # Set by the launcher under a debugger: a rank that is stopped at a breakpoint must not end the others.
@@ -244,6 +240,7 @@ def init_process_group(
         if index is None:
             raise ValueError("init_process_group device_id parameter must be an accelerator with an index")
         _world.default_pg._set_bound_device(index)
+        _world.bound_devices[_world.default_pg] = index
     _world.store = store
     _install_excepthook(rank)
     atexit.register(_abort_all)  # again after each call: it is called once
@@ -297,6 +294,8 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
         each.shutdown()
         for table in (_world.pg_map, _world.pg_names, _world.pg_group_ranks):
             table.pop(each)
+        _world.bound_devices.pop(each, None)
+        _world.split_counts.pop(each, None)
     if every:
         _world.default_pg, _world.store, _world.group_count = None, None, 0
 
@@ -359,84 +358,3 @@ def new_group(
         return GroupMember.NON_GROUP_MEMBER
     rank = members.index(default.rank())
     return _make_group(kind, _world.store, members, rank, timeout, name, group_desc or "undefined", pg_options)
-
-
-def new_subgroups(
-    group_size: int | None = None,
-    group: ProcessGroup | None = None,
-    timeout: timedelta | None = None,
-    backend: str | None = None,
-    pg_options: Any = None,
-    group_desc: str | None = None,
-) -> tuple[ProcessGroup | int | None, list[ProcessGroup | int]]:
-    """Divide a group into groups of ``group_size`` neighbours.
-
-    Args:
-        group_size: the size of each new group; the number of devices of this machine if None.
-        group: what is divided: the default group if None.
-        timeout: see :func:`new_group`.
-        backend: see :func:`new_group`.
-        pg_options: must be None.
-        group_desc: see :func:`new_group`.
-
-    Returns:
-        The new group of this process, and the list of all new groups.
-
-    Raises:
-        ValueError: the size is not positive, is larger than the group, or does not divide it.
-
-    Mirrors torch/distributed/distributed_c10d.py, ``new_subgroups``.
-    """
-    if group_size is None:
-        raise ValueError("Default group size only takes effect when CUDA is available. Hint: pass group_size")
-    if group_size <= 0:
-        raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
-    world_size = get_world_size(group)
-    if world_size < group_size:
-        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({world_size})")
-    if world_size % group_size != 0:
-        raise ValueError(f"The world size ({world_size}) must be divisible by 'group_size={group_size}'")
-    ranks = get_process_group_ranks(group)
-    parts = [ranks[begin : begin + group_size] for begin in range(0, world_size, group_size)]
-    return new_subgroups_by_enumeration(parts, timeout, backend, pg_options, group_desc)
-
-
-def new_subgroups_by_enumeration(
-    ranks_per_subgroup_list: list[list[int]],
-    timeout: timedelta | None = None,
-    backend: str | None = None,
-    pg_options: Any = None,
-    group_desc: str | None = None,
-) -> tuple[ProcessGroup | int | None, list[ProcessGroup | int]]:
-    """Make a group of each list of global ranks.
-
-    Args:
-        ranks_per_subgroup_list: the members of each group; no rank is a member of two.
-        timeout: see :func:`new_group`.
-        backend: see :func:`new_group`.
-        pg_options: must be None.
-        group_desc: see :func:`new_group`.
-
-    Returns:
-        The new group of this process, or None, and the list of all new groups.
-
-    Raises:
-        ValueError: the list is empty, or a rank is a member of two groups.
-
-    Mirrors torch/distributed/distributed_c10d.py, ``new_subgroups_by_enumeration``.
-    """
-    if not ranks_per_subgroup_list:
-        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
-    seen: dict[int, list[int]] = {}
-    for ranks in ranks_per_subgroup_list:
-        for rank in ranks:
-            if rank in seen:
-                raise ValueError(f"Rank {rank} has appeared in both subgroup {seen[rank]} and {ranks}")
-            seen[rank] = ranks
-    own, groups = None, []
-    for ranks in ranks_per_subgroup_list:
-        made = new_group(ranks, timeout, backend, pg_options, group_desc=group_desc)
-        groups.append(made)
-        if made != GroupMember.NON_GROUP_MEMBER:
-            own = made
-    return own, groups

@@ -44,6 +44,8 @@ class _World:
         self.pg_map: dict[ProcessGroup, tuple[str, Store]] = {}
         self.pg_names: dict[ProcessGroup, str] = {}
         self.pg_group_ranks: dict[ProcessGroup, dict[int, int]] = {}
+        self.bound_devices: dict[ProcessGroup, int] = {}  # the device that init_process_group was given
+        self.split_counts: dict[ProcessGroup, int] = {}  # of split_group() calls
 
 
 _world: Any = _World()

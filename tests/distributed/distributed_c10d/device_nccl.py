@@ -347,3 +347,44 @@ def test_options_and_versions() -> None:
     finally:
         dist.destroy_process_group()
     assert dist.BackendConfig(dist.Backend("undefined")).get_device_backend_map() == {"cuda": "nccl"}
+
+
+def test_a_group_is_divided_without_the_others() -> None:
+    def program(rank: int) -> Any:
+        dist.destroy_process_group()
+        store = dist.PrefixStore("again", shared)
+        dist.init_process_group("nccl", store=store, rank=rank, world_size=SIZE, device_id=rank)
+        first: Any = dist.split_group(split_ranks=[[0, 2]])
+        again: Any = dist.split_group(split_ranks=[[2, 0], [1]], group_desc="mine")
+        found = []
+        for part in (first, again):
+            if part is not None:
+                x = torch.full((2,), rank + 1.0, device=f"cuda:{rank}")
+                dist.all_reduce(x, group=part)
+                found.append((x.tolist(), dist.get_process_group_ranks(part), part.rank(), part.group_desc))
+        inner = None if first is None else dist.split_group(first, [[1]])
+        found.append(inner if inner is None else dist.get_process_group_ranks(inner))
+        with pytest.raises(ValueError, match="cannot have duplicate ranks"):
+            dist.split_group(split_ranks=[[0, 0]])
+        with pytest.raises(ValueError, match="has ranks that the parent group of 3 lacks"):
+            dist.split_group(split_ranks=[[3]])
+        with pytest.raises(ValueError, match="Backend mismatch for device 'cpu'"):
+            dist.split_group(split_ranks=[[0]], backend="gloo")
+        return found
+
+    shared = dist.HashStore()
+    both = ([4.0, 4.0], [0, 2], 0, "default_pg:split:0")
+    results = good(play(program))
+    assert results[0] == [both, ([4.0, 4.0], [2, 0], 1, "mine"), None]
+    assert results[1] == [([2.0, 2.0], [1], 0, "mine"), None]
+    assert results[2] == [(*both[:2], 1, both[3]), ([4.0, 4.0], [2, 0], 0, "mine"), [2]]
+
+
+def test_subgroups_are_as_large_as_the_machine_has_devices() -> None:
+    def program(rank: int) -> Any:
+        own, groups = dist.new_subgroups()
+        with pytest.raises(RuntimeError, match="No device associated with the default pg"):
+            dist.split_group(split_ranks=[[0]])
+        return dist.get_process_group_ranks(own), len(groups)
+
+    assert good(play(program)) == [([0, 1, 2], 1)] * SIZE

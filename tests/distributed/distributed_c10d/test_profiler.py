@@ -3,6 +3,7 @@
 Mirrors: torch/testing/_internal/distributed/distributed_test.py (the tests of profilers)
 """
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -38,6 +39,21 @@ def test_each_call_is_an_event_that_ends_on_another_thread() -> None:
         assert event.time_range.elapsed_us() > 0 and event.self_cpu_time_total == 0
     table = profile.key_averages()
     assert {"gloo:all_reduce", "aten::ones"} <= {each.key for each in table}
+
+
+def test_a_block_names_its_events_and_those_of_no_other_thread() -> None:
+    @spawn_threads_and_init_comms(world_size=2)
+    def program() -> list[str]:
+        with torch.autograd.profiler.profile() if dist.get_rank() == 0 else contextlib.nullcontext() as profile:
+            with dist.record_comm("outer") if dist.get_rank() == 0 else contextlib.nullcontext():
+                dist.all_reduce(torch.ones(1))
+                with dist.record_comm("inner"):
+                    dist.barrier()
+                dist.barrier()
+            dist.all_reduce(torch.ones(1))
+        return [e.name for e in profile.function_events if e.is_async] if profile is not None else []
+
+    assert program()[0] == ["outer", "inner", "outer", "gloo:all_reduce"]
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # PyTorch deprecates both functions

@@ -61,6 +61,13 @@ void ProcessGroupGloo::abort() {
   mailbox_->abort("the process group was aborted");
 }
 
+// The name that record_comm() gives the events of this thread; empty for the names of the collectives.
+static thread_local std::string comm_name;
+
+std::string exchange_comm_name(std::string name) {
+  return std::exchange(comm_name, std::move(name));
+}
+
 // Returns an event of the profiler, or null if this thread does not profile.
 static std::shared_ptr<at::AsyncEvent> profiled(const std::string& op, c10::ArrayRef<Tensor> tensors) {
   if (!at::RecordFunction::is_enabled()) {
@@ -70,7 +77,7 @@ static std::shared_ptr<at::AsyncEvent> profiled(const std::string& op, c10::Arra
   for (const Tensor& tensor : tensors) {
     shapes.emplace_back(tensor.sizes());
   }
-  return std::make_shared<at::AsyncEvent>("gloo:" + op, std::move(shapes));
+  return std::make_shared<at::AsyncEvent>(comm_name.empty() ? "gloo:" + op : comm_name, std::move(shapes));
 }
 static void end_event(const std::shared_ptr<at::AsyncEvent>& event) {
   if (event != nullptr) {

@@ -32,6 +32,10 @@
 
 namespace reftorch::c10d {
 
+// Gives the events of this thread's collectives and messages a name in profiles, and returns the former one. An empty
+// name stands for "gloo:" and the name of the collective.
+std::string exchange_comm_name(std::string name);
+
 class ProcessGroupGloo final : public ProcessGroup {
  public:
   // Connects to all other ranks, which it finds through `store`. `hostname` is how they reach this one.
