@@ -26,7 +26,6 @@ def test_no_tensor_and_no_module_is_in_pieces() -> None:
 
 REFUSED: list[Any] = [
     lambda: fsdp.FullyShardedDataParallel(reftorch.nn.Linear(1, 1)),
-    lambda: fsdp.MixedPrecisionPolicy(param_dtype=reftorch.bfloat16),
     lambda: fsdp.CPUOffloadPolicy(),
     lambda: implicit_replication(),
 ]

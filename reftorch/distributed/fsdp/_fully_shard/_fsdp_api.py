@@ -1,7 +1,7 @@
 """The policies of ``fully_shard``: dtypes, and where the pieces are.
 
 Mirrors: torch/distributed/fsdp/_fully_shard/_fsdp_api.py
-Leaves out: everything but the defaults: pieces, whole parameters and gradients have one dtype and one device.
+Leaves out: pieces on another device than the whole parameters.
 """
 
 from __future__ import annotations
@@ -14,21 +14,28 @@ __all__ = ["CPUOffloadPolicy", "MixedPrecisionPolicy", "OffloadPolicy"]
 
 @dataclass(frozen=True)
 class MixedPrecisionPolicy:
-    """The dtypes of a module in pieces. Only None is there: the dtype of the parameters.
+    """The dtypes of a module in pieces. The pieces, and what the optimizer changes, keep the dtype of the parameters.
 
     Args:
-        param_dtype: of the whole parameters, in which forward and backward compute.
-        reduce_dtype: in which gradients are added up over the ranks.
-        output_dtype: of what ``forward`` returns.
+        param_dtype: of the whole parameters, in which they travel and in which forward and backward compute; None
+            means the dtype of the pieces.
+        reduce_dtype: in which gradients are added up over the ranks; None means that of the whole parameters.
+        output_dtype: of the floating tensors that ``forward`` returns; None leaves them as they are.
         cast_forward_inputs: whether floating inputs are converted to ``param_dtype``.
 
-    Raises:
-        NotImplementedError: one of the dtypes is given.
-
     Example:
-        >>> from reftorch.distributed.fsdp import MixedPrecisionPolicy
-        >>> MixedPrecisionPolicy().param_dtype is None
-        True
+        >>> import reftorch as torch
+        >>> from reftorch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+        >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
+        >>> @spawn_threads_and_init_comms(world_size=2)
+        ... def program():
+        ...     policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+        ...     layer = fully_shard(torch.nn.Linear(2, 2), mp_policy=policy)
+        ...     output = layer(torch.ones(1, 2))
+        ...     output.sum().backward()
+        ...     return output.dtype, layer.weight.dtype, layer.weight.grad.dtype
+        >>> program()[0]
+        (torch.bfloat16, torch.float32, torch.float32)
 
     Mirrors torch/distributed/fsdp/_fully_shard/_fsdp_api.py, ``MixedPrecisionPolicy``.
     """
@@ -37,14 +44,6 @@ class MixedPrecisionPolicy:
     reduce_dtype: Any = None
     output_dtype: Any = None
     cast_forward_inputs: bool = True
-
-    def __post_init__(self) -> None:
-        for name in ("param_dtype", "reduce_dtype", "output_dtype"):
-            if getattr(self, name) is not None:
-                raise NotImplementedError(
-                    f"MixedPrecisionPolicy: {name} must be None, because fully_shard has one dtype for pieces, whole "
-                    "parameters and gradients here. Hint: convert the model before fully_shard, or take torch.autocast"
-                )
 
 
 @dataclass

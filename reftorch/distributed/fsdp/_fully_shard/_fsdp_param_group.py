@@ -1,7 +1,7 @@
 """The parameters that travel together: from pieces to whole parameters, and from whole gradients to pieces.
 
 Mirrors: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py
-Leaves out: streams and prefetching, dtypes, offloading, replicas of the pieces, other dimensions than the first.
+Leaves out: streams and prefetching, offloading, replicas of the pieces, other dimensions than the first.
 
 PyTorch has two further files for this, ``_fsdp_param.py`` and ``_fsdp_collectives.py``.
 
@@ -40,14 +40,15 @@ class FSDPParam:
         places: the modules that have the parameter, and its names there.
         param: the whole parameter.
         mesh: the ranks.
+        dtype: of the whole; None means that of the piece.
     """
 
-    def __init__(self, places: list[tuple[Any, str]], param: Any, mesh: DeviceMesh) -> None:
+    def __init__(self, places: list[tuple[Any, str]], param: Any, mesh: DeviceMesh, dtype: Any = None) -> None:
         self.places = places
         self.kind, self.shape, self.requires_grad = type(param), param.shape, param.requires_grad
         piece = distribute_tensor(param.detach(), mesh, [Shard(0)], src_data_rank=None)
         self.sharded_param = self.kind(piece, requires_grad=self.requires_grad)
-        self.unsharded_param = self.kind(_VF.empty_like(param.detach()), requires_grad=self.requires_grad)
+        self.unsharded_param = self.kind(_VF.empty_like(param.detach(), dtype=dtype), requires_grad=self.requires_grad)
         self.bytes = self.unsharded_param.untyped_storage().nbytes()
         self.kept_grad: Any = None  # whole gradients that have not travelled yet: see set_requires_gradient_sync
         self.rows = piece_of(self.shape[0], mesh.size(), 0)[1]  # of the longest piece
@@ -58,7 +59,9 @@ class FSDPParam:
             module._parameters[name] = param
 
     def padded_piece(self) -> Any:
-        return padded(self.sharded_param._local_tensor, 0, self.rows).reshape(-1)
+        """Return the piece in the dtype of the whole, with as many rows as the longest piece has."""
+        piece = self.sharded_param._local_tensor.to(self.unsharded_param.dtype)
+        return padded(piece, 0, self.rows).reshape(-1)
 
 
 class FSDPParamGroup:
@@ -67,10 +70,11 @@ class FSDPParamGroup:
     Args:
         params: the parameters, of one dtype.
         mesh: the ranks.
+        reduce_dtype: in which gradients are added up over the ranks; None means that of the whole parameters.
     """
 
-    def __init__(self, params: list[FSDPParam], mesh: DeviceMesh) -> None:
-        self.params, self.mesh = params, mesh
+    def __init__(self, params: list[FSDPParam], mesh: DeviceMesh, reduce_dtype: Any = None) -> None:
+        self.params, self.mesh, self.reduce_dtype = params, mesh, reduce_dtype
         self.size, self.group = mesh.size(), mesh.get_group()
         self.is_unsharded = True
         self.reduce_grads = True
@@ -113,6 +117,7 @@ class FSDPParamGroup:
         done = [param for param in self.params if param.unsharded_param.grad is not None]
         for param in done:
             grad, param.unsharded_param.grad = param.unsharded_param.grad, None
+            grad = grad.to(self.reduce_dtype or grad.dtype)
             param.kept_grad = grad if param.kept_grad is None else param.kept_grad + grad
         if self.reshard_after_backward:
             self.reshard()
@@ -130,7 +135,9 @@ class FSDPParamGroup:
             columns = []
             for param in params:
                 grad = param.kept_grad
-                grad = param.sharded_param._local_tensor.new_zeros(param.shape) if grad is None else grad
+                if grad is None:
+                    dtype = self.reduce_dtype or param.unsharded_param.dtype
+                    grad = param.sharded_param._local_tensor.new_zeros(param.shape, dtype=dtype)
                 columns.append(padded(grad, 0, self.size * param.rows).reshape(self.size, param.numel))
             whole = _VF.cat(columns, 1)
             mine = whole.new_empty(whole.shape[1])
@@ -139,6 +146,6 @@ class FSDPParamGroup:
             for param, piece in zip(params, mine.split([param.numel for param in params]), strict=True):
                 sharded = param.sharded_param
                 rows = piece.view(param.rows, *param.shape[1:])[: sharded._local_tensor.shape[0]]
-                grad = DTensor(rows, self.mesh, sharded.placements, shape=param.shape)
+                grad = DTensor(rows.to(sharded.dtype), self.mesh, sharded.placements, shape=param.shape)
                 sharded.grad = grad if sharded.grad is None else sharded.grad + grad
                 param.kept_grad = None

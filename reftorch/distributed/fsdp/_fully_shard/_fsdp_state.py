@@ -1,7 +1,7 @@
 """The hooks of a module in pieces: when its parameters are put together, and when they are given back.
 
 Mirrors: torch/distributed/fsdp/_fully_shard/_fsdp_state.py
-Leaves out: streams and prefetching, casts of inputs and outputs, groups of several modules.
+Leaves out: streams and prefetching, groups of several modules.
 
 | moment                                | what sees it                  | what happens                             |
 |---------------------------------------|-------------------------------|------------------------------------------|
@@ -21,7 +21,9 @@ from typing import Any
 
 from reftorch._tensor import Tensor
 from reftorch.autograd import Function, Variable
+from reftorch.distributed.fsdp._fully_shard._fsdp_api import MixedPrecisionPolicy
 from reftorch.distributed.fsdp._fully_shard._fsdp_param_group import FSDPParamGroup
+from reftorch.distributed.utils import _cast_forward_inputs
 from reftorch.utils import _pytree
 
 __all__ = ["FSDPState"]
@@ -48,9 +50,13 @@ class FSDPState:
         module: the module.
         group: its parameters.
         reshard_after_forward: whether the memory is given back after ``forward``; None means unless it is the root.
+        policy: the dtypes of inputs and outputs.
     """
 
-    def __init__(self, module: Any, group: FSDPParamGroup, reshard_after_forward: bool | None) -> None:
+    def __init__(
+        self, module: Any, group: FSDPParamGroup, reshard_after_forward: bool | None, policy: MixedPrecisionPolicy
+    ) -> None:
+        self.policy = policy
         self.module, self.group, self.reshard_after_forward = module, group, reshard_after_forward
         self.root: FSDPState | None = None  # known at the first forward
         self.awaits_end = False  # of the root: a callback waits for the end of the backward pass
@@ -70,6 +76,8 @@ class FSDPState:
                 state.root = self
             if self.reshard_after_forward is None:
                 self.reshard_after_forward = False
+        if self.policy.cast_forward_inputs:
+            args, kwargs = _cast_forward_inputs(self.policy.param_dtype, *args, **kwargs)
         self.group.unshard()
         leaves, spec = _pytree.tree_flatten((args, kwargs))
         places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor) and leaf.requires_grad]
@@ -79,12 +87,14 @@ class FSDPState:
                 leaves[i] = leaf
         return _pytree.tree_unflatten(leaves, spec)
 
-    def post_forward(self, module: Any, args: Any, output: Any) -> None:
+    def post_forward(self, module: Any, args: Any, output: Any) -> Any:
         if self.reshard_after_forward is not False:
             self.group.reshard()
         for leaf in _pytree.tree_leaves(output):
             if isinstance(leaf, Tensor) and leaf.requires_grad:
                 leaf.register_hook(self.pre_backward)
+        (converted,), _ = _cast_forward_inputs(self.policy.output_dtype, output)
+        return converted
 
     def pre_backward(self, grad: Any) -> Any:
         root: Any = self.root

@@ -1,7 +1,7 @@
 """``fully_shard``: data parallelism in which each rank keeps a piece of each parameter.
 
 Mirrors: torch/distributed/fsdp/_fully_shard/_fully_shard.py, torch/distributed/fsdp/_fully_shard/_fsdp_init.py
-Leaves out: lists of modules, meshes of two dimensions, other dimensions than the first, policies, ignored parameters.
+Leaves out: lists of modules, meshes of two dimensions, other dimensions than the first, ignored parameters.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def fully_shard(
         reshard_after_forward: whether the memory of whole parameters is given back between forward and backward, and
             they are put together twice. None means True, except for the outermost module.
         shard_placement_fn, ignored_params, dp_mesh_dims: only None.
-        mp_policy, offload_policy: only the defaults.
+        mp_policy: dtypes, see :class:`MixedPrecisionPolicy`. Each call of the function has its own.
+        offload_policy: only the default.
 
     Returns:
         The module.
@@ -97,8 +98,9 @@ def fully_shard(
         raise NotImplementedError(
             f"fully_shard: the mesh must have one dimension, not {mesh.ndim}. Hint: mesh[name] is one line of it"
         )
-    group = FSDPParamGroup([FSDPParam(places, param, mesh) for places, param in _parameters_of(module)], mesh)
-    vars(module)["_fsdp_state"] = FSDPState(module, group, reshard_after_forward)
+    params = [FSDPParam(places, param, mesh, mp_policy.param_dtype) for places, param in _parameters_of(module)]
+    group = FSDPParamGroup(params, mesh, mp_policy.reduce_dtype)
+    vars(module)["_fsdp_state"] = FSDPState(module, group, reshard_after_forward, mp_policy)
     cls = type(module)
     if cls not in _classes:
         _classes[cls] = type(f"FSDP{cls.__name__}", (FSDPModule, cls), {"__deepcopy__": _no_deepcopy})

@@ -14,7 +14,7 @@ import pytest
 import reftorch as torch
 from reftorch import nn
 from reftorch.distributed.device_mesh import init_device_mesh
-from reftorch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
+from reftorch.distributed.fsdp import FSDPModule, fully_shard
 from reftorch.distributed.tensor import DTensor, distribute_tensor
 from reftorch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
 from tests.distributed.ranks import world
@@ -203,6 +203,49 @@ def test_a_state_dict_has_the_pieces() -> None:
     world(torch, 2, program)
 
 
+POLICIES: dict[str, dict[str, Any]] = {
+    "computes in 16 bits": {"param_dtype": "bfloat16"},
+    "adds in 32 bits": {"param_dtype": "bfloat16", "reduce_dtype": "float32", "output_dtype": "float64"},
+    "inputs as they are": {"param_dtype": "float32", "cast_forward_inputs": False},
+}
+
+
+@pytest.mark.parametrize("case", POLICIES)
+def test_other_dtypes_as_in_torch(case: str, real_torch: Any, noted: Any) -> None:
+    """Dtypes inside forward, of outputs and gradients, and the numbers after steps with and without transfers."""
+
+    def program(lib: Any) -> list[Any]:
+        fsdp = importlib.import_module(f"{lib.__name__}.distributed.fsdp")
+        options = {key: getattr(lib, str(value), value) for key, value in POLICIES[case].items()}
+
+        def rank() -> list[Any]:
+            net, dtypes = make_net(lib), []
+            net.first.register_forward_hook(lambda layer, args, output: dtypes.append([args[0].dtype, output.dtype]))
+            for part in (net.first, net.second):  # whose outputs are inputs of layers of the root
+                fsdp.fully_shard(part, mp_policy=fsdp.MixedPrecisionPolicy(**{**options, "output_dtype": None}))
+            fsdp.fully_shard(net, mp_policy=fsdp.MixedPrecisionPolicy(**options))
+            optimizer = lib.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.01)
+            x = batch(lib, 2, lib.distributed.get_rank())
+            for step in range(4):
+                output = net(x if options.get("cast_forward_inputs", True) else x.float())
+                dtypes.append([output.dtype])
+                net.set_requires_gradient_sync(step % 2 == 1)
+                output.square().mean().backward()
+                if step % 2 == 1:
+                    dtypes.append([p.grad.dtype for p in net.parameters() if p.requires_grad])
+                    optimizer.step()
+                    optimizer.zero_grad()
+            state = [p.full_tensor().flatten().tolist() for p in net.parameters()]
+            return [[str(each)[str(each).index(".") :] for row in dtypes for each in row], state]
+
+        return world(lib, 2, rank)
+
+    (ours, _), (theirs, _) = program(torch), noted(program(real_torch))
+    assert ours[0] == theirs[0]
+    for a, b in zip(ours[1], theirs[1], strict=True):
+        assert a == pytest.approx(b, rel=1e-5, abs=1e-5 if case == "inputs as they are" else 2e-3)
+
+
 def test_a_layer_that_is_not_used_on_one_rank_counts_as_zero() -> None:
     def program() -> Any:
         net = fully_shard(nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)]))
@@ -245,8 +288,6 @@ def test_what_is_left_out_is_named() -> None:
                 fully_shard(layer, **options)
         with pytest.raises(NotImplementedError, match="one module is needed, not a list"):
             fully_shard([layer])
-        with pytest.raises(NotImplementedError, match=r"reduce_dtype must be None.* Hint: convert the model"):
-            fully_shard(layer, mp_policy=MixedPrecisionPolicy(reduce_dtype=torch.float32))
         with pytest.raises(NotImplementedError, match="the mesh must have one dimension, not 2"):
             fully_shard(layer, mesh=init_device_mesh("cpu", (1, 2)))
         layer.extra = nn.Parameter(torch.ones(2).double())
