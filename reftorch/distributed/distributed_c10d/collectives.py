@@ -322,8 +322,8 @@ def record_comm(name: str) -> Iterator[None]:
 
     Mirrors torch/distributed/distributed_c10d.py, ``record_comm``.
     """
-    former = _distributed_c10d._exchange_comm_name(name)
+    former = _distributed_c10d.exchange_comm_name(name)
     try:
         yield
     finally:
-        _distributed_c10d._exchange_comm_name(former)
+        _distributed_c10d.exchange_comm_name(former)

@@ -515,7 +515,7 @@ void initC10d(PyObject* module) {
   init_nccl(m.ptr());
 #endif
   m.attr("_DEFAULT_PG_TIMEOUT") = Milliseconds(1'800'000);
-  m.def("_exchange_comm_name", &exchange_comm_name, py::arg("name"),
+  m.def("exchange_comm_name", &exchange_comm_name, py::arg("name"),
         "Name the collectives of this thread in profiles; an empty name ends that. Returns the former name.");
   m.def("get_debug_level", [] { return debug_level; }, "Return the debug level.");
   m.def("set_debug_level", [](DebugLevel level) { debug_level = level; }, py::arg("level"), "Set the debug level.");
