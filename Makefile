@@ -280,14 +280,19 @@ sanitize: build/Sanitize/build.ninja $(EDITABLE) $(STAMPS)/everything ## run the
 TSAN_LIBS = $(foreach lib,tsan stdc++,$(shell $${CXX:-c++} -print-file-name=lib$(lib).so))
 WITH_TSAN = env LD_PRELOAD='$(TSAN_LIBS)' TSAN_OPTIONS='suppressions="$(CURDIR)/.ci/tsan.supp" exitcode=66' \
     REFTORCH_BUILD=tsan PYTHONMALLOC=malloc OPENBLAS_NUM_THREADS=1
-SCENARIOS = autograd distributed
-tsan: build/Tsan/build.ninja $(EDITABLE) $(STAMPS)/everything ## run backward passes, stores and ranks in several threads at once on a thread-sanitizer build (SCENARIOS=distributed)
-	@$(NINJA) -C build/Tsan _C
+# Each is a part of tests/ with a file threads.py, but for `cpp`, which is the C++ tests.
+SCENARIOS = cpp autograd cuda distributed
+tsan: build/Tsan/build.ninja $(EDITABLE) $(STAMPS)/everything ## run backward passes, CUDA streams, stores and ranks in several threads at once on a thread-sanitizer build (SCENARIOS=distributed)
+	@$(NINJA) -C build/Tsan _C reftorch_tests
 	@if $(WITH_TSAN) $(BIN)/python -c pass 2>/dev/null; then fixed=; \
 	elif setarch -R $(WITH_TSAN) $(BIN)/python -c pass 2>/dev/null; then fixed='setarch -R'; \
 	else echo "reftorch: the thread sanitizer's runtime does not start here, not even with fixed addresses (setarch -R)."; \
 	    echo "          As root: sysctl vm.mmap_rnd_bits=28, or let the container use the personality system call."; exit 1; fi; \
-	for each in $(SCENARIOS); do $$fixed $(WITH_TSAN) $(BIN)/python -m tests.$$each.threads $(ARGS) || exit; done
+	for each in $(SCENARIOS); do \
+	    if [ $$each = cpp ]; then $$fixed $(WITH_TSAN) build/Tsan/reftorch_tests --test-case-exclude='cuda sim*' && \
+	        REFTORCH_CUDA_SIM=2 $$fixed $(WITH_TSAN) build/Tsan/reftorch_tests --test-case='cuda sim*'; \
+	    else REFTORCH_CUDA_SIM=$$([ $$each != cuda ] || echo 2) \
+	        $$fixed $(WITH_TSAN) $(BIN)/python -m tests.$$each.threads $(ARGS); fi || exit; done
 
 parity: $(READY) ## compare every op with torch on drawn inputs and print a table (needs torch)
 	@$(BIN)/python -m tests.parity.parity $(ARGS)

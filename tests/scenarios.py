@@ -1,8 +1,8 @@
 """What the scenarios for the thread sanitizer share: threads that begin together, and the program that runs them.
 
 A scenario is a function of the number of rounds that asserts its results. ``make tsan`` runs those of
-tests/autograd/threads.py and tests/distributed/threads.py with many rounds on a build with the thread sanitizer; an
-ordinary test beside each of the two files runs them with few rounds on the build at hand.
+tests/autograd/threads.py, tests/cuda/threads.py and tests/distributed/threads.py with many rounds on a build with the
+thread sanitizer; an ordinary test beside each of the files runs them with few rounds on the build at hand.
 
 Mirrors: nothing in PyTorch: it runs whole test files under the sanitizer.
 """

@@ -16,6 +16,7 @@ import pytest
 
 import reftorch as torch
 from reftorch import cuda
+from tests.cuda import threads
 
 KIB, MIB = 1 << 10, 1 << 20
 NO_LIMIT = "max_split_size_mb:8000000000000"
@@ -344,3 +345,11 @@ def test_an_allocator_of_the_program(tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, "-c", program, library], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert message in done.stdout
+
+
+# ---- several threads -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", threads.SCENARIOS)
+def test_several_threads_share_the_allocator_and_the_streams(name: str) -> None:
+    threads.SCENARIOS[name](3)

@@ -37,14 +37,15 @@ cudaError_t with_stream(cudaStream_t handle, const std::function<cudaError_t(con
 }
 
 void with_open_peers(Device& device, const std::function<void()>& f) {
+  const unsigned peers = device.peers; // another host thread may enable one more meanwhile
   for (Device& peer : runtime().devices) {
-    if (device.peers >> peer.index & 1) {
+    if (peers >> peer.index & 1) {
       open_memory(peer, true);
     }
   }
   f();
   for (Device& peer : runtime().devices) {
-    if (device.peers >> peer.index & 1) {
+    if (peers >> peer.index & 1) {
       open_memory(peer, false);
     }
   }
@@ -263,9 +264,8 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
   if (!is_device(peer) || peer == current_device) {
     return done(cudaErrorInvalidDevice);
   }
-  unsigned& peers = runtime().devices[current_device].peers;
+  const unsigned peers = runtime().devices[current_device].peers.fetch_or(1u << peer);
   const bool already = peers >> peer & 1;
-  peers |= 1u << peer;
   return done(already ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
 }
 
@@ -477,14 +477,18 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   RETURN_IF_ERROR(status());
   RETURN_IF_ERROR(forbid_wait(*event));
   if_watching([&](Observer& it) { it.host_waits_for_event(event); });
-  return synchronize(event->mark);
+  return synchronize(mark_of(*event));
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  if (start->mark.time == nullptr || end->mark.time == nullptr) {
+  const Mark begun = mark_of(*start), ended = mark_of(*end);
+  if (begun.time == nullptr || ended.time == nullptr) {
     return done(cudaErrorInvalidResourceHandle);
   }
   RETURN_IF_ERROR(cudaEventQuery(start));
   RETURN_IF_ERROR(cudaEventQuery(end));
-  *milliseconds = std::chrono::duration<float, std::milli>(*end->mark.time - *start->mark.time).count();
+  for (const Mark& mark : {begun, ended}) { // an event that another thread has recorded again meanwhile
+    wait_for(mark);
+  }
+  *milliseconds = std::chrono::duration<float, std::milli>(*ended.time - *begun.time).count();
   return cudaSuccess;
 }

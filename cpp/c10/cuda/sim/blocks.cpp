@@ -8,10 +8,10 @@
 // makecontext starts a fiber on its stack. After that, sigsetjmp and siglongjmp switch between fibers, because
 // swapcontext makes a system call each time (240 ns instead of 11).
 //
-// Limits: a fiber has 128 KiB of stack. AddressSanitizer does not know fibers, so under it only kernels without
-// barriers run. The threads of a block run on one host thread, so a race that shows in no order of the threads stays
-// hidden. The file is more than 500 lines long, because Block is one piece.
+// Limits: a fiber has 128 KiB of stack. The threads of a block run on one host thread, so a race that shows in no order
+// of the threads stays hidden. The file is more than 500 lines long, because Block is one piece.
 #undef _FORTIFY_SOURCE // its checked siglongjmp refuses to jump from one stack to another
+#include <c10/cuda/sim/known_stack.h>
 #include <c10/cuda/sim/observer.h>
 #include <c10/cuda/sim/runtime.h>
 
@@ -34,7 +34,12 @@ __thread dim3 gridDim;
 
 namespace cudasim {
 
-constexpr size_t kStackBytes = 128 << 10, kSignalStack = 64 << 10;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr size_t kStackBytes = 512 << 10; // a sanitizer makes the frames of functions larger
+#else
+constexpr size_t kStackBytes = 128 << 10;
+#endif
+constexpr size_t kSignalStack = 64 << 10;
 
 struct Fiber {
   sigjmp_buf at; // where the fiber continues
@@ -42,6 +47,7 @@ struct Fiber {
   char* stack = nullptr;
   size_t stack_bytes = 0;
   bool started = false;
+  KnownStack known; // see Note [Fibers under a sanitizer]
 };
 
 struct Thread {
@@ -86,6 +92,7 @@ class Block {
       unmap_pages(signal_stack_, kSignalStack);
     }
     for (Fiber* fiber : fibers_) {
+      fiber->known.end();
       unmap_pages(fiber->stack, kStackBytes);
       delete fiber;
     }
@@ -120,6 +127,9 @@ class Block {
     return kernel_->function;
   }
   [[noreturn]] void abandon(cudaError_t error) {
+    if (fiber_ != &home_) {
+      switch_to(&home_);
+    }
     siglongjmp(abandoned_, error);
   }
   void enter() {
@@ -139,9 +149,20 @@ class Block {
     return host_thread_;
   }
   void run_threads(); // the function that every fiber runs
+  void arrived() {    // on the stack of `fiber_`
+    if (left_ != nullptr) {
+      fiber_->known.arrived(left_->known);
+      left_ = nullptr;
+    }
+  }
 
  private:
   Fiber* take_fiber();
+  void switch_to(Fiber* fiber) { // the jump to the fiber's stack follows
+    left_ = fiber_;
+    fiber_ = fiber;
+    left_->known.leave(fiber_->known);
+  }
   [[noreturn]] void resume(Fiber* fiber);
   void wait(Thread::State state);
   void go_on(Fiber* from);
@@ -171,7 +192,8 @@ class Block {
   unsigned current_ = 0;
   int counted_ = 0, last_count_ = 0; // by __syncthreads_count: before this barrier, at the one before
   Fiber* fiber_ = nullptr;
-  Fiber home_; // the host thread's own stack
+  Fiber* left_ = nullptr; // between the two halves of a switch: the fiber that is left
+  Fiber home_;            // the host thread's own stack
   std::vector<Fiber*> idle_, fibers_;
   sigjmp_buf abandoned_; // where the host thread continues after an error inside the kernel
   bool running_ = false;
@@ -226,10 +248,13 @@ cudaError_t Block::run(uint64_t i) {
     home_.started = true;
     run_threads();
   } else { // an error left the kernel while fibers were waiting
+    arrived();
+    home_.known.forget_calls();
     ready_.clear();
     idle_ = fibers_;
     for (Fiber* fiber : fibers_) {
       fiber->started = false;
+      fiber->known.begin(fiber->stack, fiber->stack_bytes);
     }
   }
   running_ = false;
@@ -246,6 +271,7 @@ Fiber* Block::take_fiber() {
     // Each stack has a different length, because stacks that begin at the same place of a page compete for the same
     // cache lines.
     fibers_.back()->stack_bytes = kStackBytes - fibers_.size() * 192 % kPage;
+    fibers_.back()->known.begin(fibers_.back()->stack, fibers_.back()->stack_bytes);
     return fibers_.back();
   }
   Fiber* fiber = idle_.back();
@@ -254,18 +280,20 @@ Fiber* Block::take_fiber() {
 }
 
 static void start_fiber() {
+  this_block->arrived();
   this_block->run_threads();
 }
 
 void Block::resume(Fiber* fiber) {
-  fiber_ = fiber;
   if (fiber->started) {
+    switch_to(fiber);
     siglongjmp(fiber->at, 1);
   }
   fiber->started = true;
   getcontext(&fiber->start);
   fiber->start.uc_stack = {fiber->stack, 0, fiber->stack_bytes};
   makecontext(&fiber->start, start_fiber, 0);
+  switch_to(fiber);
   setcontext(&fiber->start);
   std::abort(); // setcontext does not return
 }
@@ -297,6 +325,7 @@ void Block::run_threads() {
 // Switches from the fiber `from` to another one. Returns when a fiber resumes `from`.
 __attribute__((noinline)) void Block::go_on(Fiber* from) {
   if (sigsetjmp(from->at, 0) != 0) {
+    arrived();
     return;
   }
   if (!ready_.empty()) {

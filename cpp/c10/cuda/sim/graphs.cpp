@@ -193,7 +193,7 @@ static void launch_graph(CUgraphExec_st& exec, const StreamPtr& stream) {
   if (exec.graph.lanes[0] == stream->device) {
     lanes[0] = stream;
   }
-  if (exec.end.mark.stream != nullptr) {
+  if (mark_of(exec.end).stream != nullptr) {
     wait_event(stream, exec.end); // launches of one graph run one after the other
   }
   record_event(exec.begin, stream);

@@ -64,10 +64,10 @@ int number_of_devices(); // does not construct Runtime
 struct Device {
   int index;
   char* base;
-  std::map<char*, size_t> live; // the allocations: the beginning of each and its size
-  std::mutex gate;              // guards `users` and the page permissions
-  int users = 0;                // the number of operations that need the memory accessible
-  unsigned peers = 0;           // a bit for each device whose memory this device's kernels may use
+  std::map<char*, size_t> live;   // the allocations: the beginning of each and its size
+  std::mutex gate;                // guards `users` and the page permissions
+  int users = 0;                  // the number of operations that need the memory accessible
+  std::atomic<unsigned> peers{0}; // a bit for each device whose memory this device's kernels may use
   CUstream_st* default_stream;
   std::atomic<cudaError_t> error{cudaSuccess}; // stays set: every later call on the device fails, as on a GPU
 };
@@ -149,6 +149,9 @@ struct Queued {
 };
 // If the stream captures, the operation is recorded and not run.
 Mark enqueue(const StreamPtr& stream, Operation operation);
+// Host threads may record one event, wait for it and ask for it at the same time, so its mark is read under the mutex,
+// too. mark_of() locks it.
+Mark mark_of(const CUevent_st& event);
 // The stream does not capture.
 void record_event(CUevent_st& event, const StreamPtr& stream);
 void wait_event(const StreamPtr& stream, const CUevent_st& event);

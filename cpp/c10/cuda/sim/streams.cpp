@@ -213,14 +213,19 @@ Mark enqueue(const StreamPtr& stream, Operation operation) {
       before.push_back({owner, other->submitted, nullptr});
     }
   }
-  if (r.blocking) { // CUDA_LAUNCH_BLOCKING=1
+  if (r.blocking) { // CUDA_LAUNCH_BLOCKING=1: only other host threads can have enqueued work that has not finished
     const Mark mark{stream, ++stream->submitted, nullptr};
+    before.push_back({stream, mark.ticket - 1, nullptr});
+    for (const Mark& earlier : before) {
+      r.progress.wait(lock, [&] { return passed(earlier); });
+    }
     lock.unlock();
     open_memory(*stream->device, true);
     operation.run(number);
     open_memory(*stream->device, false);
     lock.lock();
     stream->finished++;
+    r.progress.notify_all();
     return mark;
   }
   stream->queue.push_back({std::move(operation.run), number, std::move(before)});
@@ -236,12 +241,18 @@ Mark enqueue(const StreamPtr& stream, Operation operation) {
 void record_event(CUevent_st& event, const StreamPtr& stream) {
   if_watching([&](Observer& it) { it.event_recorded(&event, stream.get()); });
   auto time = std::make_shared<std::chrono::steady_clock::time_point>();
-  event.mark = enqueue(stream, {nullptr, [time](unsigned long) { *time = std::chrono::steady_clock::now(); }});
-  event.mark.time = time;
+  Mark mark = enqueue(stream, {nullptr, [time](unsigned long) { *time = std::chrono::steady_clock::now(); }});
+  mark.time = time;
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  std::swap(event.mark, mark); // the mark of the recording before is destroyed after the mutex is unlocked
+}
+Mark mark_of(const CUevent_st& event) {
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  return event.mark;
 }
 void wait_event(const StreamPtr& stream, const CUevent_st& event) {
   if_watching([&](Observer& it) { it.stream_waits(stream.get(), &event); });
-  enqueue(stream, {nullptr, [mark = event.mark](unsigned long) { wait_for(mark); }});
+  enqueue(stream, {nullptr, [mark = mark_of(event)](unsigned long) { wait_for(mark); }});
 }
 
 } // namespace cudasim
