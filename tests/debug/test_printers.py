@@ -304,6 +304,7 @@ x = torch.ones(2, requires_grad=True)
 y = x * x
 z = y + y.detach() * x
 z.neg()
+torch.ones(2, 3, device="meta").t()
 def product(x):
     y = x
     return y * x
@@ -322,6 +323,7 @@ AT_NEG = [
     "print $meta->grad_fn_._M_ptr->next_edges_", "print *$meta->grad_fn_._M_ptr",
     "rt-graph *$meta->grad_fn_._M_ptr", "rt-graph $meta->grad_fn_",
 ]  # fmt: skip
+AT_T = ["rt-op t", "python gdb.execute('continue') # to t", "print self"]
 STEPS = [f"python gdb.execute('rt-pystep') # {i}" for i in range(5)]
 STEPPED = ["python gdb.execute('continue') # to the third sentinel", "rt-pylist", *STEPS]
 
@@ -329,7 +331,8 @@ STEPPED = ["python gdb.execute('continue') # to the third sentinel", "rt-pylist"
 @pytest.fixture(scope="module", params=GDBS)
 def walk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Gdb:
     """Several stops in one program, because each start of gdb reads the symbols again."""
-    return Gdb(request.param, tmp_path_factory.mktemp("gdb"), WALK, [*AT_LERP, *AT_CAT, *INTO, *AT_NEG, *STEPPED])
+    commands = [*AT_LERP, *AT_CAT, *INTO, *AT_NEG, *AT_T, *STEPPED]
+    return Gdb(request.param, tmp_path_factory.mktemp("gdb"), WALK, commands)
 
 
 def test_an_op_stops_in_each_of_its_kernels_or_in_its_function(walk: Gdb) -> None:
@@ -374,18 +377,16 @@ def test_rt_graph_shows_nodes_and_leaves(walk: Gdb) -> None:
 
 
 def test_python_s_lines_are_listed_and_stepped(walk: Gdb) -> None:
-    assert "-> 17  torch._C._debug.sentinel()" in walk["rt-pylist"]
-    assert "   16      return y * x" in walk["rt-pylist"]
+    assert "-> 18  torch._C._debug.sentinel()" in walk["rt-pylist"]
+    assert "   17      return y * x" in walk["rt-pylist"]
     assert [walk[step].splitlines()[-1] for step in STEPS] == [
-        "-> 18  b = product(a)", "-> 15      y = x", "-> 16      return y * x", "-> 19  c = b",
+        "-> 19  b = product(a)", "-> 16      y = x", "-> 17      return y * x", "-> 20  c = b",
         "No line of Python began before the process stopped.",
     ]  # fmt: skip
 
 
-def test_a_tensor_without_memory(tmp_path: Path) -> None:
-    program = "import reftorch as torch\ntorch.ones(2, 3, device='meta').t()\n"
-    gdb = Gdb(GDBS[0], tmp_path, program, ["rt-op t", "run", "print self"])
-    assert "meta" in gdb["print self"] and "[2, 3]" in gdb["print self"], gdb.all
+def test_a_tensor_without_memory(walk: Gdb) -> None:
+    assert "meta" in walk["print self"] and "[2, 3]" in walk["print self"], walk.all
 
 
 def test_commands_say_what_they_need(tmp_path: Path) -> None:
