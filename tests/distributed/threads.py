@@ -159,6 +159,19 @@ def groups(store_of: Callable[[int], Any] | None = None) -> list[Any]:
     return made
 
 
+def on_ranks(groups_of_threads: list[Any], work: Callable[[int], object]) -> None:
+    """Call ``work(i)`` on a thread for each group; a thread that fails ends its group, so that no other one waits."""
+
+    def run(i: int) -> None:
+        try:
+            work(i)
+        except BaseException:
+            groups_of_threads[i].abort()
+            raise
+
+    on_threads(run, len(groups_of_threads))
+
+
 def call_collectives(group: Any, rank: int, size: int, step: int) -> None:
     """Call each collective once and look at its result."""
     others, total = range(RANKS), float(sum(range(RANKS)) + RANKS * step)
@@ -196,24 +209,28 @@ def collectives(rounds: int) -> None:
         for step in range(rounds):
             call_collectives(made[rank], rank, LARGE if step % 10 == 1 else SMALL, step)
 
-    on_threads(work, RANKS)
+    on_ranks(made, work)
 
 
 def operands_that_are_let_go(rounds: int) -> None:
-    """Callers drop the inputs of operations that have not run yet, and other tensors get their memory."""
+    """Callers drop the inputs of operations that have not run yet, and other tensors get the memory of their copies.
+
+    The inputs are columns, and the group copies such tensors to dense memory, which nobody but the operation has.
+    """
     made = groups()
-    dropped = threading.Barrier(RANKS)
+    last = RANKS - 1
 
     def work(rank: int) -> None:
         group, others = made[rank], range(RANKS)
         for step in range(rounds):
             gathered, exchanged, at_root = ([torch.empty(LARGE) for _ in others] for _ in range(3))
             summed, part = torch.empty(LARGE), torch.empty(LARGE)
-            if rank == RANKS - 1:
-                dropped.wait()  # no operation ends before this rank has called it
+            if rank == last:  # no operation ends before this rank has called it
+                for other in range(last):
+                    group.recv([torch.empty(1)], other, 0).wait()
 
             def number(of: int, to: int = 0, step: int = step) -> torch.Tensor:
-                return torch.full((LARGE,), float(of + step + 10 * to))
+                return torch.full((LARGE, 2), float(of + step + 10 * to))[:, 0]
 
             works: list[Any] = [
                 dist.all_gather(gathered, number(rank), group=group, async_op=True),
@@ -224,10 +241,9 @@ def operands_that_are_let_go(rounds: int) -> None:
                     part, [number(0, i) for i in others] if rank == 0 else None, group=group, group_src=0, async_op=True
                 ),
             ]
-            for _ in range(12):
-                torch.full((LARGE,), -1.0)
-            if rank != RANKS - 1:
-                dropped.wait()
+            others_memory = [torch.full((LARGE,), -1.0) for _ in range(24)]
+            if rank != last:
+                group.send([torch.ones(1)], last, 0).wait()
             for each in works:
                 each.wait()
             for i in others:
@@ -236,8 +252,9 @@ def operands_that_are_let_go(rounds: int) -> None:
                 assert rank != 0 or torch.equal(at_root[i], number(i))
             assert torch.equal(summed, sum((number(i, rank) for i in others), torch.zeros(LARGE)))
             assert torch.equal(part, number(0, rank))
+            del others_memory
 
-    on_threads(work, RANKS)
+    on_ranks(made, work)
 
 
 def collectives_over_a_tcp_store(rounds: int) -> None:
@@ -246,7 +263,7 @@ def collectives_over_a_tcp_store(rounds: int) -> None:
     clients = [server.clone() for _ in range(RANKS)]
     for step in range(few(rounds)):
         made = groups(lambda rank, step=step: dist.PrefixStore(f"group {step}", clients[rank]))
-        on_threads(lambda rank, made=made, step=step: call_collectives(made[rank], rank, SMALL, step), RANKS)
+        on_ranks(made, lambda rank, made=made, step=step: call_collectives(made[rank], rank, SMALL, step))
 
 
 def works_that_other_threads_wait_for(rounds: int) -> None:
@@ -273,7 +290,7 @@ def works_that_other_threads_wait_for(rounds: int) -> None:
                 assert operation.is_completed() and operation.is_success() and tensor[0].item() == sum(range(RANKS))
                 sums.wait()
 
-    on_threads(work, 2 * RANKS)
+    on_ranks([made[i // 2] for i in range(2 * RANKS)], work)
     assert called == [sum(range(RANKS))] * rounds * RANKS
 
 

@@ -3,8 +3,8 @@
 // The collectives of ProcessGroupGloo: each checks its arguments, describes the call for the fingerprint, and hands an
 // algorithm of gloo/ to the thread of the group. See Note [Fingerprints of calls].
 //
-// The caller may let go of its tensors before the thread has used them, and a Buffer owns nothing. `[=]` copies only
-// what the lambda mentions, so operands that it mentions only as Buffers are kept by name: `keep = in`.
+// A Buffer owns nothing, and an Operand may be a copy that nobody else has. `[=]` copies only what the lambda mentions,
+// so operands that it mentions only as Buffers are kept by name until the thread has used them: `keep = in`.
 #include <csrc/distributed/c10d/ProcessGroupGloo.h>
 #include <csrc/distributed/c10d/ProcessGroupGlooDetail.h>
 
