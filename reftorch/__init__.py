@@ -23,6 +23,7 @@ from reftorch import _C
 
 # The dtypes that exist as names only: a tensor's dtype can be compared with them.
 from reftorch._C import (
+    AcceleratorError,
     Event,
     Generator,
     OutOfMemoryError,
@@ -170,7 +171,7 @@ from reftorch._tensor.types import (
 from reftorch._tensor_str import set_printoptions
 from reftorch._torch_function import overridable
 from reftorch._type_info import finfo, iinfo
-from reftorch._utils import is_warn_always_enabled, set_warn_always, typename
+from reftorch._utils import _assert_async, get_device_module, is_warn_always_enabled, set_warn_always, typename
 from reftorch.amp import GradScaler
 from reftorch.amp._deprecated import (
     get_autocast_cpu_dtype,

@@ -23,6 +23,26 @@ _MODES = ("default", "warn", "error")
 _PRECISIONS = ("highest", "high", "medium")
 _matmul_precision = "highest"
 
+# The newer API: how exact float32 must be for one kind of work, "none" (not chosen), "ieee" or "tf32". Like the older
+# switches, it changes nothing here. Products and convolutions are computed in float32.
+fp32_precision = {"cuda.matmul": "none", "cudnn.conv": "tf32", "cudnn.rnn": "tf32"}
+
+
+def set_fp32_precision(work: str, value: str) -> None:
+    """Choose how exact float32 must be for one kind of work. Raises RuntimeError if the word is not known."""
+    if value not in ("none", "ieee", "tf32", "bf16"):
+        raise RuntimeError(f"Invalid precision: {value!r}; expected 'none', 'ieee', 'tf32' or 'bf16'")
+    fp32_precision[work] = value
+
+
+def check_one_api(new: bool, legacy: bool, work: str) -> None:
+    """Raise RuntimeError if the newer and the older switch of TF32 disagree, because a program has used both."""
+    if new != legacy:
+        raise RuntimeError(
+            f"PyTorch is checking whether TF32 is allowed for {work}. Current status indicate that you have used mix "
+            "of the legacy and new APIs to set the TF32 status. We suggest only using the new API, fp32_precision."
+        )
+
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Choose whether ops must give the same result each time for the same input, on the same machine.
@@ -150,6 +170,7 @@ def set_float32_matmul_precision(precision: str) -> None:
         )
         return
     _matmul_precision = precision
+    fp32_precision["cuda.matmul"] = "ieee" if precision == "highest" else "tf32"
 
 
 def get_float32_matmul_precision() -> str:
@@ -160,6 +181,10 @@ def get_float32_matmul_precision() -> str:
         >>> torch.get_float32_matmul_precision()
         'highest'
 
+    Raises:
+        RuntimeError: ``torch.backends.cuda.matmul.fp32_precision`` says something else.
+
     Mirrors torch/__init__.py, ``get_float32_matmul_precision``.
     """
+    check_one_api(fp32_precision["cuda.matmul"] == "tf32", _matmul_precision != "highest", "matmul")
     return _matmul_precision

@@ -1,6 +1,6 @@
 """Small helpers that several parts of the package share.
 
-Mirrors: torch/_utils.py, and ``typename`` and ``set_warn_always`` of torch/__init__.py
+Mirrors: torch/_utils.py, and ``typename``, ``get_device_module`` and ``set_warn_always`` of torch/__init__.py
 Leaves out: complex, quantized and sparse tensors.
 """
 
@@ -11,12 +11,13 @@ import os
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
+from types import ModuleType
 from typing import Any, NoReturn
 
 from reftorch import _C, _VF
 from reftorch._warnings import warn
 
-__all__ = ["is_warn_always_enabled", "set_warn_always", "typename"]
+__all__ = ["get_device_module", "is_warn_always_enabled", "set_warn_always", "typename"]
 
 _TENSOR_NAMES = {
     "float64": "Double",
@@ -283,3 +284,60 @@ def cpu_count() -> int | None:
     Mirrors torch/_utils.py, ``cpu_count``.
     """
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def _assert_async(input: Any, assert_msg: str | None = None) -> None:
+    """Raise an error if a tensor with one element is zero: at once on the CPU, later on a CUDA device.
+
+    On a device the check is a part of the stream's work, so the program does not wait. If the check fails, the next
+    call that waits for the device raises "device-side assert triggered", and the device cannot be used any more.
+
+    Args:
+        input: the tensor.
+        assert_msg: the message of the error on the CPU.
+
+    Raises:
+        RuntimeError: the tensor is zero and on the CPU, or does not have exactly one element.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch._assert_async(torch.tensor(1))
+
+    Mirrors aten/src/ATen/native/TensorCompare.cpp and cuda/TensorCompare.cu, ``_assert_async``.
+    """
+    if input.numel() != 1:
+        what = "no values" if input.numel() == 0 else "more than one value"
+        raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
+    if input.is_cuda:
+        index = (input.detach().view(1) == 0).long()  # 1, which is no index of the tensor below, if the check fails
+        index.new_zeros(1).index_select(0, index)
+    elif not bool(input):
+        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
+
+
+def get_device_module(device: Any = None) -> Any:
+    """Return the module with the functions for one type of device, such as ``torch.cuda``.
+
+    Args:
+        device: a device or its name; None means the accelerator, or the CPU if there is none.
+
+    Raises:
+        RuntimeError: there is no such device, or no module for it.
+
+    Example:
+        >>> import reftorch as torch
+        >>> torch.get_device_module("cpu") is torch.cpu
+        True
+
+    Mirrors torch/__init__.py, ``get_device_module``.
+    """
+    if isinstance(device, _C.device | str):
+        name = _C.device(device).type
+    elif device is None:
+        name = (_C._accelerator_getAccelerator() or _C.device("cpu")).type
+    else:
+        raise RuntimeError(f"Invalid value of device '{device}', expect torch.device, str, or None")
+    module = getattr(sys.modules["reftorch"], name, None)
+    if not isinstance(module, ModuleType):
+        raise RuntimeError(f"Device '{name}' does not have a corresponding module registered as 'torch.{name}'.")
+    return module

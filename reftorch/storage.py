@@ -1,7 +1,7 @@
 """The memory that tensors share, as Python objects: bytes, or numbers of one dtype.
 
 Mirrors: torch/storage.py
-Leaves out: pinned memory, files. This file is a little over 500
+Leaves out: the dtypes that have no tensors here. This file is a little over 500
 lines long because it contains both storage classes, as in PyTorch.
 """
 
@@ -172,6 +172,17 @@ class UntypedStorage:
     def is_pinned(self, device: Any = None) -> bool:
         """Whether the memory is pinned: host memory that a CUDA device can copy from and to by itself."""
         return self.device.type == "cpu" and self._bytes().is_pinned()
+
+    def pin_memory(self, device: Any = None) -> UntypedStorage:
+        """Return the storage itself if its memory is pinned, and a copy in pinned memory otherwise.
+
+        Raises:
+            TypeError: the memory is not on the CPU.
+            RuntimeError: there is no CUDA device.
+        """
+        if self.device.type != "cpu":
+            raise TypeError(f"cannot pin '{self.device}' memory: only memory of the CPU can be pinned")
+        return self if self.is_pinned(device) else self._wrap(_C.StorageBase._of(self._bytes().pin_memory()))
 
     def resize_(self, size: int) -> UntypedStorage:
         """Change the number of bytes to ``size``. The contents are kept as far as there is room.
@@ -424,7 +435,7 @@ class TypedStorage:
             size = args[0] if args else 0
             self._untyped_storage = UntypedStorage(size * self.dtype.itemsize, device=device)
         else:
-            values = _C.tensor(list(args[0]), dtype=self.dtype)
+            values = _C.tensor(list(args[0]), dtype=self.dtype, device=device)
             self._untyped_storage = UntypedStorage._wrap(_C.StorageBase._of(values))
 
     def _tensor(self) -> Any:
@@ -521,6 +532,25 @@ class TypedStorage:
         """Return the storage itself if it is on the CPU, and a copy on the CPU otherwise."""
         return self if self.device.type == "cpu" else self._new(self._untyped_storage.cpu())
 
+    def cuda(self, device: Any = None, non_blocking: _bool = False) -> TypedStorage:
+        """Return the storage itself if it is on that CUDA device, and a copy there; see :meth:`UntypedStorage.cuda`."""
+        return self._on(self._untyped_storage.cuda(device, non_blocking))
+
+    def to(self, *, device: Any, non_blocking: _bool = False) -> TypedStorage:
+        """Return the storage itself if it is on ``device``, and a copy on the device otherwise."""
+        return self._on(self._untyped_storage.to(device=device, non_blocking=non_blocking))
+
+    def _on(self, untyped: UntypedStorage) -> TypedStorage:
+        return self if untyped is self._untyped_storage else self._new(untyped)
+
+    def get_device(self) -> _int:
+        """Return the number of the storage's device, which is -1 for the CPU."""
+        return -1 if self.device.index is None else self.device.index
+
+    def pin_memory(self, device: Any = None) -> TypedStorage:
+        """Return the storage itself if its memory is pinned, and a copy in pinned memory otherwise."""
+        return self._on(self._untyped_storage.pin_memory(device))
+
     def is_shared(self) -> _bool:
         """Whether the memory is shared memory, which other processes can map."""
         return self._untyped_storage.is_shared()
@@ -559,6 +589,18 @@ class TypedStorage:
         """Return a storage with the elements converted to int32."""
         return self._to(_C.int32)
 
+    def short(self) -> TypedStorage:
+        """Return a storage with the elements converted to int16."""
+        return self._to(_C.int16)
+
+    def char(self) -> TypedStorage:
+        """Return a storage with the elements converted to int8."""
+        return self._to(_C.int8)
+
+    def bfloat16(self) -> TypedStorage:
+        """Return a storage with the elements converted to bfloat16."""
+        return self._to(_C.bfloat16)
+
     def byte(self) -> TypedStorage:
         """Return a storage with the elements converted to uint8."""
         return self._to(_C.uint8)
@@ -568,8 +610,8 @@ class TypedStorage:
         return self._to(_C.bool)
 
     def type(self) -> str:
-        """Return the name of the storage's type, such as ``"torch.FloatStorage"``."""
-        return f"torch.{_STORAGE_NAMES[self.dtype]}"
+        """Return the name of the storage's type, such as ``"torch.FloatStorage"`` or ``"torch.cuda.FloatStorage"``."""
+        return f"torch.{'cuda.' if self.is_cuda else ''}{_STORAGE_NAMES[self.dtype]}"
 
     def pickle_storage_type(self) -> str:
         """Return the name of the class for storages of this dtype in a saved file."""
@@ -597,7 +639,7 @@ class TypedStorage:
 
     def __str__(self) -> str:
         text = "\n ".join(map(str, self.tolist()))
-        return f" {text}\n[torch.storage.TypedStorage(dtype={self.dtype}, device=cpu) of size {len(self)}]"
+        return f" {text}\n[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
 
     def __repr__(self) -> str:
         return str(self)
@@ -608,23 +650,40 @@ def _typed_storage(untyped: UntypedStorage, dtype: Any) -> TypedStorage:
 
 
 class _LegacyStorageMeta(type):
-    """Makes a TypedStorage an instance of the class whose name contains its dtype."""
+    """Makes a TypedStorage an instance of the class that is named after its dtype and stands for its device."""
+
+    _device = "cpu"
 
     def __instancecheck__(cls, instance: Any) -> _bool:
         dtype = getattr(cls, "dtype", None)
-        return type(instance) in (cls, TypedStorage) and (dtype is None or instance.dtype == dtype)
+        if type(instance) is not cls and type(instance) is not TypedStorage:
+            return False
+        return dtype is None or (instance.dtype == dtype and instance.is_cuda == (cls._device == "cuda"))
 
 
 class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
     """The base class of ``torch.FloatStorage`` and the other classes with a dtype in the name."""
 
+    _device = "cpu"
+
     def __init__(self, *args: Any, wrap_storage: Any = None, **kwargs: Any) -> None:
         _warn_typed_storage_removal()
-        super().__init__(*args, wrap_storage=wrap_storage, _internal=True)
+        if wrap_storage is not None and wrap_storage.device.type != self._device:
+            raise RuntimeError(
+                f"Expected wrap_storage to be on a {self._device} device, but it is on {wrap_storage.device}"
+            )
+        super().__init__(*args, wrap_storage=wrap_storage, device=self._device, _internal=True)
 
 
 # FloatStorage, LongStorage and so on, the names of storages in files that PyTorch writes.
 _LEGACY_CLASSES = {
-    name: _LegacyStorageMeta(name, (_LegacyStorage,), {"dtype": dtype, "__module__": "reftorch"})
+    name: _LegacyStorageMeta(name, (_LegacyStorage,), {"dtype": dtype, "_device": "cpu", "__module__": "reftorch"})
+    for dtype, name in _STORAGE_NAMES.items()
+}
+# torch.cuda.FloatStorage and its kin. Without a CUDA device, their instances cannot be made.
+_CUDA_CLASSES = {
+    name: _LegacyStorageMeta(
+        name, (_LegacyStorage,), {"dtype": dtype, "_device": "cuda", "__module__": "reftorch.cuda"}
+    )
     for dtype, name in _STORAGE_NAMES.items()
 }

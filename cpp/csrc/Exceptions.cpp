@@ -59,6 +59,7 @@ void throw_python_error() {
 
 static PyObject* THPException_LinAlgError;
 static PyObject* THPException_OutOfMemoryError;
+static PyObject* THPException_AcceleratorError;
 static PyObject* THPException_DistError;
 static PyObject* THPException_DistBackendError;
 static PyObject* THPException_DistNetworkError;
@@ -94,6 +95,9 @@ void initExceptions(PyObject* module) {
       "A matrix has no inverse, no factor or no solution, or the algorithm did not converge.", PyExc_RuntimeError);
   THPException_OutOfMemoryError = add_exception(module, "OutOfMemoryError", "reftorch.OutOfMemoryError",
                                                 "A device has not enough memory for a tensor.", PyExc_RuntimeError);
+  THPException_AcceleratorError = add_exception(
+      module, "AcceleratorError", "reftorch.AcceleratorError",
+      "A function of a device's library failed. ``error_code`` is the number of its error.", PyExc_RuntimeError);
   THPException_DistError = add_exception(module, "_DistError", "reftorch.distributed.DistError",
                                          "Something failed in torch.distributed.", PyExc_RuntimeError);
   THPException_DistBackendError = add_exception(module, "_DistBackendError", "reftorch.distributed.DistBackendError",
@@ -129,6 +133,19 @@ static std::string described(const c10::Error& error) {
   }
 }
 
+static void set_accelerator_error(const c10::AcceleratorError& error) {
+  PyObject* made = PyObject_CallFunction(THPException_AcceleratorError, "s", described(error).c_str());
+  if (made == nullptr) {
+    return; // Python has set another error
+  }
+  PyObject* code = PyLong_FromLong(error.error_code());
+  if (code != nullptr && PyObject_SetAttrString(made, "error_code", code) == 0) {
+    PyErr_SetObject(THPException_AcceleratorError, made);
+  }
+  Py_XDECREF(code);
+  Py_DECREF(made);
+}
+
 void translate_current_exception() {
   try {
     throw;
@@ -148,6 +165,8 @@ void translate_current_exception() {
     PyErr_SetString(THPException_LinAlgError, described(e).c_str());
   } catch (const c10::OutOfMemoryError& e) {
     PyErr_SetString(THPException_OutOfMemoryError, described(e).c_str());
+  } catch (const c10::AcceleratorError& e) {
+    set_accelerator_error(e);
   } catch (const c10d::DistQueueEmptyError& e) {
     PyErr_SetString(THPException_DistQueueEmptyError, described(e).c_str());
   } catch (const c10d::DistStoreError& e) {

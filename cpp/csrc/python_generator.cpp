@@ -1,6 +1,4 @@
 // Mirrors: torch/csrc/Generator.cpp
-//
-// Left out: graph-safe state.
 #include <csrc/python_generator.h>
 
 #include <csrc/Exceptions.h>
@@ -125,6 +123,14 @@ void initGenerator(PyObject* module) {
           },
           py::arg("new_state"))
       .def("clone_state", [](const at::Generator& g) { return at::Generator{g.impl_->clone()}; })
+      .def("graphsafe_get_state", [](const at::Generator& g) { return at::Generator{g.impl_->graphsafe_get_state()}; })
+      .def(
+          "graphsafe_set_state",
+          [](py::object self, const at::Generator& state) {
+            self.cast<at::Generator&>().impl_->graphsafe_set_state(*state.impl_);
+            return self;
+          },
+          py::arg("state"))
       .def("get_offset", [](const at::Generator& g) { return g.impl_->get_offset(); })
       .def(
           "set_offset",

@@ -138,6 +138,8 @@ void init_stream_class(py::module_& m) {
           "wait_event", [](const PyStream& self, const c10::Event& event) { event.block(self.stream); },
           py::arg("event"))
       .def("wait_stream", &wait_stream, py::arg("stream"))
+      .def("is_capturing",
+           [](const PyStream& self) { return guard_impl(self.stream.device_type()).isStreamCapturing(self.stream); })
       .def("record_event", &record_event, py::arg("event") = py::none())
       .def("__enter__",
            [](py::object self) {

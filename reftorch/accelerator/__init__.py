@@ -1,7 +1,6 @@
 """The accelerator, of whatever kind: its devices and their streams.
 
 Mirrors: torch/accelerator/__init__.py
-Leaves out: capabilities.
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ __all__ = [
     "device_index",
     "empty_cache",
     "empty_host_cache",
+    "get_device_capability",
     "get_memory_info",
     "is_available",
     "max_memory_allocated",
@@ -82,6 +82,43 @@ def current_accelerator(check_available: bool = False) -> _C.device | None:
     """
     device: _C.device | None = _C._accelerator_getAccelerator()
     return device
+
+
+def get_device_capability(device: Any = None, /) -> dict[str, Any]:
+    """Return what a device can do: under ``"supported_dtypes"``, the set of dtypes of which it can hold tensors.
+
+    Args:
+        device: an index, or a device; the current one if None.
+
+    Raises:
+        RuntimeError: there is no accelerator, or no such device.
+
+    Example:
+        >>> import reftorch as torch
+        >>> if torch.accelerator.is_available():
+        ...     assert torch.float16 in torch.accelerator.get_device_capability()["supported_dtypes"]
+
+    Mirrors torch/accelerator/__init__.py, ``get_device_capability``.
+    """
+    index = _index_of(device, optional=True)
+    if index >= device_count():
+        raise RuntimeError(f"get_device_capability: there is no device {index}: there are {device_count()} devices")
+    _C._accelerator_getDeviceIndex()  # raises if there is no accelerator
+    names = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
+    return {"supported_dtypes": {getattr(_C, name) for name in names}}
+
+
+def generate_graph_pool_handle() -> tuple[int, int]:
+    """Return the id of a pool of memory that several graphs can share, see ``torch.cuda.graph_pool_handle``.
+
+    Raises:
+        AssertionError: there is no CUDA device.
+
+    Mirrors torch/accelerator/graphs.py, ``generate_graph_pool_handle``, which PyTorch 2.13 does not have yet.
+    """
+    from reftorch.cuda.graphs import graph_pool_handle
+
+    return graph_pool_handle()
 
 
 def current_device_index() -> int:

@@ -43,7 +43,9 @@ def _refresh_per_optimizer_state() -> dict[str, Any]:
 def _amp_foreach_non_finite_check_and_unscale_(grads: list[Tensor], found_inf: Tensor, inv_scale: Tensor) -> None:
     """Set ``found_inf`` to 1 if an element is infinite or NaN, and multiply the gradients by ``inv_scale``."""
     for grad in grads:
-        if not bool(grad.isfinite().all()):
+        if grad.is_cuda:  # the program does not wait for the device, and a graph can record the question
+            found_inf.copy_(_VF.maximum(found_inf, grad.isfinite().all().logical_not().to(found_inf.dtype)))
+        elif not bool(grad.isfinite().all()):
             found_inf.fill_(1.0)
         grad.mul_(inv_scale)
 
@@ -274,7 +276,13 @@ class GradScaler:
             ]
             if len(found_infs) == 0:
                 raise AssertionError("No inf checks were recorded prior to update.")
-            self._amp_update_scale_(scale, growth_tracker, bool(sum(found_infs)))
+            total = found_infs[0]
+            for found in found_infs[1:]:
+                total = total + found
+            if scale.is_cuda:
+                self._amp_update_scale_on_device_(scale, growth_tracker, total)
+            else:
+                self._amp_update_scale_(scale, growth_tracker, bool(total))
         self._per_optimizer_states = defaultdict(_refresh_per_optimizer_state)
 
     def _amp_update_scale_(self, scale: Tensor, growth_tracker: Tensor, found_inf: bool) -> None:
@@ -288,6 +296,16 @@ class GradScaler:
             if bool(grown.isfinite()):  # the scale itself must not overflow
                 scale.copy_(grown)
             growth_tracker.fill_(0)
+
+    def _amp_update_scale_on_device_(self, scale: Tensor, growth_tracker: Tensor, found_inf: Tensor) -> None:
+        """Do what the function above does, without a question to the device, so that a graph can record the update."""
+        overflowed = found_inf.view(()) > 0
+        successes = growth_tracker + 1
+        is_due = (successes == self._growth_interval).logical_and(overflowed.logical_not())
+        grown = scale * self._growth_factor
+        grows = is_due.logical_and(grown.isfinite())
+        scale.copy_(_VF.where(overflowed, scale * self._backoff_factor, _VF.where(grows, grown, scale)))
+        growth_tracker.copy_(_VF.where(overflowed.logical_or(is_due), _VF.zeros_like(successes), successes))
 
     def _get_scale_async(self) -> Tensor | None:
         return self._scale

@@ -4,14 +4,57 @@ Mirrors: torch/backends/cudnn/__init__.py
 Leaves out: the library itself.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
+
+from reftorch import _determinism
 
 enabled = True
 deterministic = False
 benchmark = False
-allow_tf32 = True
+_tf32_allowed = True
+
+
+class _Precision:
+    """How exact float32 must be in convolutions, or in recurrent layers; it changes nothing."""
+
+    def __init__(self, work: str) -> None:
+        self._work = work
+
+    @property
+    def fp32_precision(self) -> str:
+        """``"ieee"``, ``"tf32"`` or ``"none"``, which leaves the choice."""
+        return _determinism.fp32_precision[self._work]
+
+    @fp32_precision.setter
+    def fp32_precision(self, value: str) -> None:
+        _determinism.set_fp32_precision(self._work, value)
+
+
+conv = _Precision("cudnn.conv")
+rnn = _Precision("cudnn.rnn")
+
+
+class _Cudnn(ModuleType):
+    """The class of this module, whose attribute ``allow_tf32`` is one switch with those of ``conv`` and ``rnn``."""
+
+    @property
+    def allow_tf32(self) -> bool:
+        for part in (conv, rnn):
+            _determinism.check_one_api(part.fp32_precision == "tf32", _tf32_allowed, "cuDNN")
+        return _tf32_allowed
+
+    @allow_tf32.setter
+    def allow_tf32(self, value: bool) -> None:
+        global _tf32_allowed
+        _tf32_allowed = value
+        conv.fp32_precision = rnn.fp32_precision = "tf32" if value else "none"
+
+
+sys.modules[__name__].__class__ = _Cudnn
 
 
 def is_available() -> bool:
@@ -53,12 +96,14 @@ def set_flags(
 
     Mirrors torch/backends/cudnn/__init__.py, ``set_flags``.
     """
-    global enabled, benchmark, deterministic, allow_tf32
-    former = (enabled, benchmark, None, deterministic, allow_tf32, "none", "auto")
+    global enabled, benchmark, deterministic
+    module: Any = sys.modules[__name__]
+    former = (enabled, benchmark, None, deterministic, module.allow_tf32, "none", "auto")
     enabled = enabled if _enabled is None else _enabled
     benchmark = benchmark if _benchmark is None else _benchmark
     deterministic = deterministic if _deterministic is None else _deterministic
-    allow_tf32 = allow_tf32 if _allow_tf32 is None else _allow_tf32
+    if _allow_tf32 is not None:
+        module.allow_tf32 = _allow_tf32
     return former
 
 

@@ -7,7 +7,7 @@ simulator has no devices unless the environment variable ``REFTORCH_CUDA_SIM`` i
 ``torch.cuda.is_available()`` run unchanged, and functions that need a device raise the error of a torch without CUDA.
 
 Mirrors: torch/cuda/__init__.py
-Leaves out: jiterator, NCCL, sparse tensors, tunable ops, devices in other processes.
+Leaves out: jiterator, green contexts, sparse tensors, tunable ops, devices in other processes.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from __future__ import annotations
 from typing import Any
 
 from reftorch import _C, _places
-from reftorch._C import OutOfMemoryError
+from reftorch._C import AcceleratorError, OutOfMemoryError
 from reftorch._tensor.types import CUDA_TYPES as _CUDA_TYPES
-from reftorch.cuda import amp, nvtx, profiler
+from reftorch.cuda import amp, nccl, nvtx, profiler, sparse
 from reftorch.cuda._device import (
+    _is_in_bad_fork,  # noqa: F401
+    _lazy_call,  # noqa: F401
     can_device_access_peer,
     current_device,
     device,
@@ -35,13 +37,18 @@ from reftorch.cuda._device import (
     set_device,
     synchronize,
 )
+from reftorch.cuda._device import init as _lazy_init  # noqa: F401
 from reftorch.cuda._monitor import (
+    _HAS_PYNVML,  # noqa: F401
     CudaError,
     DeferredCudaCallError,
     _sleep,  # noqa: F401
     check_error,
     clock_rate,
+    cudart,
     cudaStatus,
+    current_blas_handle,
+    current_solver_handle,
     device_memory_used,
     get_gencode_flags,
     get_sync_debug_mode,
@@ -73,6 +80,9 @@ from reftorch.cuda.memory import (
     empty_cache,
     get_allocator_backend,
     get_per_process_memory_fraction,
+    host_memory_stats,
+    host_memory_stats_as_nested_dict,
+    list_gpu_processes,
     max_memory_allocated,
     max_memory_cached,
     max_memory_reserved,
@@ -84,14 +94,18 @@ from reftorch.cuda.memory import (
     memory_stats,
     memory_stats_as_nested_dict,
     memory_summary,
+    reset_accumulated_host_memory_stats,
     reset_accumulated_memory_stats,
     reset_max_memory_allocated,
     reset_max_memory_cached,
+    reset_peak_host_memory_stats,
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
     use_mem_pool,
 )
 from reftorch.cuda.random import (
+    _get_rng_state_offset,  # noqa: F401
+    _set_rng_state_offset,  # noqa: F401
     default_generators,
     get_rng_state,
     get_rng_state_all,
@@ -105,20 +119,25 @@ from reftorch.cuda.random import (
 )
 from reftorch.cuda.streams import (
     Event,
+    ExternalStream,
     Stream,
     StreamContext,
     current_stream,
     default_stream,
+    get_stream_from_external,
     set_stream,
     stream,
 )
+from reftorch.storage import _CUDA_CLASSES
 
 __all__ = [
+    "AcceleratorError",
     "CUDAGraph",
     "CUDAPluggableAllocator",
     "CudaError",
     "DeferredCudaCallError",
     "Event",
+    "ExternalStream",
     "MemPool",
     "OutOfMemoryError",
     "Stream",
@@ -133,7 +152,10 @@ __all__ = [
     "check_error",
     "clock_rate",
     "cudaStatus",
+    "cudart",
+    "current_blas_handle",
     "current_device",
+    "current_solver_handle",
     "current_stream",
     "default_generators",
     "default_stream",
@@ -151,11 +173,14 @@ __all__ = [
     "get_per_process_memory_fraction",
     "get_rng_state",
     "get_rng_state_all",
+    "get_stream_from_external",
     "get_sync_debug_mode",
     "graph",
     "graph_pool_handle",
     "has_half",
     "has_magma",
+    "host_memory_stats",
+    "host_memory_stats_as_nested_dict",
     "init",
     "initial_seed",
     "ipc_collect",
@@ -164,6 +189,7 @@ __all__ = [
     "is_current_stream_capturing",
     "is_initialized",
     "is_tf32_supported",
+    "list_gpu_processes",
     "make_graphed_callables",
     "manual_seed",
     "manual_seed_all",
@@ -179,12 +205,15 @@ __all__ = [
     "memory_stats_as_nested_dict",
     "memory_summary",
     "memory_usage",
+    "nccl",
     "nvtx",
     "power_draw",
     "profiler",
+    "reset_accumulated_host_memory_stats",
     "reset_accumulated_memory_stats",
     "reset_max_memory_allocated",
     "reset_max_memory_cached",
+    "reset_peak_host_memory_stats",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",
@@ -194,6 +223,7 @@ __all__ = [
     "set_rng_state_all",
     "set_stream",
     "set_sync_debug_mode",
+    "sparse",
     "stream",
     "synchronize",
     "temperature",
@@ -254,6 +284,7 @@ def _compile_kernel(
 
 
 globals().update(_CUDA_TYPES)  # torch.cuda.FloatTensor and its kin
+globals().update(_CUDA_CLASSES)  # torch.cuda.FloatStorage and its kin
 _places.adopt(
     __name__,
     [
@@ -263,4 +294,8 @@ _places.adopt(
     ],
     globals(),
 )
-_places.adopt(__name__, ("StreamContext", "current_stream", "default_stream", "set_stream", "stream"), globals())
+_places.adopt(
+    __name__,
+    ("StreamContext", "current_stream", "default_stream", "get_stream_from_external", "set_stream", "stream"),
+    globals(),
+)

@@ -92,6 +92,23 @@ def init() -> None:
     _initialized = True
 
 
+def _lazy_call(callable: Any, **kwargs: Any) -> None:
+    """Start CUDA, and call a function. PyTorch waits with the call until something else starts CUDA.
+
+    Mirrors torch/cuda/__init__.py, ``_lazy_call``.
+    """
+    init()
+    callable()
+
+
+def _is_in_bad_fork() -> bool:
+    """Return whether this process is a child of one that has used CUDA, so that it cannot use CUDA.
+
+    Mirrors torch/csrc/cuda/Module.cpp, ``THCPModule_isInBadFork``.
+    """
+    return hasattr(_C, "_cuda_isInBadFork") and bool(_C._cuda_isInBadFork())
+
+
 def _device_index(device: Any) -> int:
     """Return the number of a device; None means the current device. Starts CUDA.
 
@@ -175,8 +192,21 @@ def synchronize(device: Any = None) -> None:
         _C._cuda_setDevice(former)
 
 
+class _CUuuid(NamedTuple):
+    """The number of a device that no other device in the world has, as 16 bytes and as a text of hexadecimal digits."""
+
+    bytes: bytes
+
+    def __str__(self) -> str:
+        digits = self.bytes.hex()
+        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
 class _CudaDeviceProperties(NamedTuple):
-    """The properties of a device. Mirrors torch/csrc/cuda/Module.cpp, ``_CudaDeviceProperties``."""
+    """The properties of a device; 0 where a simulated device has none.
+
+    Mirrors torch/csrc/cuda/Module.cpp, ``_CudaDeviceProperties``.
+    """
 
     name: str
     major: int
@@ -185,6 +215,18 @@ class _CudaDeviceProperties(NamedTuple):
     multi_processor_count: int
     warp_size: int
     max_threads_per_multi_processor: int
+    uuid: _CUuuid
+    max_threads_per_block: int
+    shared_memory_per_block: int
+    shared_memory_per_block_optin: int
+    shared_memory_per_multiprocessor: int
+    regs_per_multiprocessor: int
+    L2_cache_size: int
+    is_integrated: bool
+    is_multi_gpu_board: bool
+    pci_bus_id: int
+    pci_device_id: int
+    pci_domain_id: int
 
 
 def get_device_properties(device: Any = None) -> _CudaDeviceProperties:
@@ -198,7 +240,8 @@ def get_device_properties(device: Any = None) -> _CudaDeviceProperties:
     index = _device_index(device)
     if index < 0 or index >= device_count():
         raise AssertionError("Invalid device id")
-    return _CudaDeviceProperties(**_C._cuda_getDeviceProperties(index))
+    facts = _C._cuda_getDeviceProperties(index)
+    return _CudaDeviceProperties(**(facts | {"uuid": _CUuuid(facts["uuid"])}))
 
 
 def get_device_name(device: Any = None) -> str:

@@ -6,6 +6,7 @@ Leaves out: the answers of NVML, which needs NVIDIA's driver: the functions rais
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any, NoReturn
 
 from reftorch import _C
@@ -17,6 +18,9 @@ __all__ = [
     "check_error",
     "clock_rate",
     "cudaStatus",
+    "cudart",
+    "current_blas_handle",
+    "current_solver_handle",
     "device_memory_used",
     "get_gencode_flags",
     "get_sync_debug_mode",
@@ -31,6 +35,7 @@ __all__ = [
     "utilization",
 ]
 
+_HAS_PYNVML: bool = False  # NVIDIA's driver is not asked
 has_half: bool = True
 has_magma: bool = False
 
@@ -64,6 +69,43 @@ def check_error(res: int) -> None:
     """
     if res != cudaStatus.SUCCESS:
         raise CudaError(res)
+
+
+def cudart() -> ModuleType:
+    """Return the module with functions of CUDA's runtime, such as ``cudaHostRegister`` and ``cudaStreamCreate``.
+
+    Raises:
+        AssertionError: there is no CUDA.
+
+    Example:
+        >>> import reftorch as torch
+        >>> if torch.cuda.is_available():
+        ...     assert torch.cuda.cudart().cudaProfilerStop() == 0
+
+    Mirrors torch/cuda/__init__.py, ``cudart``.
+    """
+    init()
+    from reftorch.cuda import _cudart
+
+    return _cudart
+
+
+def current_blas_handle() -> int:
+    """Return the address of the handle of cuBLAS with which the current device computes products.
+
+    Mirrors torch/cuda/__init__.py, ``current_blas_handle``.
+    """
+    init()
+    return _C._cuda_getCurrentBlasHandle()
+
+
+def current_solver_handle() -> int:
+    """Raise RuntimeError: no handle of cuSOLVER exists, because the host factorizes matrices.
+
+    Mirrors torch/cuda/__init__.py, ``current_solver_handle``.
+    """
+    init()
+    raise RuntimeError("current_solver_handle: there is no handle of cuSOLVER; matrices are factorized on the host")
 
 
 def set_sync_debug_mode(debug_mode: int | str) -> None:

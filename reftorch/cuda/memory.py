@@ -1,7 +1,7 @@
 """The memory that the caching allocator holds on each device.
 
 Mirrors: torch/cuda/memory.py
-Leaves out: counters of pinned memory, processes of other programs, unified memory.
+Leaves out: processes of other programs, unified memory. The counters of pinned memory are in ``_host_memory.py``.
     The file is more than 500 lines long, because half of the lines are the words about one function each.
 """
 
@@ -15,9 +15,16 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from reftorch import _C
+from reftorch import _C, _places
 from reftorch._warnings import warn
 from reftorch.cuda._device import _device_index, init, is_initialized
+from reftorch.cuda._host_memory import (
+    host_memory_stats,
+    host_memory_stats_as_nested_dict,
+    list_gpu_processes,
+    reset_accumulated_host_memory_stats,
+    reset_peak_host_memory_stats,
+)
 from reftorch.cuda._summary_table import summary_table
 from reftorch.cuda.streams import Stream, current_stream, default_stream
 
@@ -32,6 +39,9 @@ __all__ = [
     "empty_cache",
     "get_allocator_backend",
     "get_per_process_memory_fraction",
+    "host_memory_stats",
+    "host_memory_stats_as_nested_dict",
+    "list_gpu_processes",
     "max_memory_allocated",
     "max_memory_cached",
     "max_memory_reserved",
@@ -43,9 +53,11 @@ __all__ = [
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",
+    "reset_accumulated_host_memory_stats",
     "reset_accumulated_memory_stats",
     "reset_max_memory_allocated",
     "reset_max_memory_cached",
+    "reset_peak_host_memory_stats",
     "reset_peak_memory_stats",
     "set_per_process_memory_fraction",
     "use_mem_pool",
@@ -373,15 +385,15 @@ def _record_memory_history(
     """Record what the allocator does from now on, for :func:`_snapshot`.
 
     Args:
-        enabled: ``"state"`` records the stacks of the blocks in use, ``"all"`` a history of all events, too. None ends
-            the recording and forgets the history.
+        enabled: ``"state"`` or ``"all"``, which mean the same, as in PyTorch. None ends the recording and forgets the
+            history.
         context: for what the stack of Python is recorded: ``"state"`` for blocks in use, ``"alloc"`` for allocations in
             the history, ``"all"`` for frees as well; None for nothing.
         stacks: ``"python"`` or ``"all"``; both record frames of Python only.
         max_entries: how many events of a device are kept; a new event replaces the oldest one.
         device: has no effect, as in PyTorch: all devices are recorded.
         clear_history: whether to forget what was recorded before.
-        compile_context: has no effect.
+        compile_context: has no effect, because there is no compiler.
         global_record_annotations: has no effect.
         skip_actions: names of events that are not recorded, such as ``"free_requested"``.
 
@@ -431,6 +443,53 @@ def _set_allocator_settings(env: str) -> None:
     Mirrors torch/cuda/memory.py, ``_set_allocator_settings``.
     """
     _C._accelerator_setAllocatorSettings(env)
+
+
+def _set_memory_metadata(metadata: str) -> None:
+    """Set a text that each later event of the history has as ``user_metadata``. Empty means no text.
+
+    Example:
+        >>> import reftorch as torch
+        >>> if torch.cuda.is_available():
+        ...     torch.cuda.memory._set_memory_metadata("epoch 1")
+        ...     assert torch.cuda.memory._get_memory_metadata() == "epoch 1"
+        ...     torch.cuda.memory._set_memory_metadata("")
+
+    Mirrors torch/cuda/memory.py, ``_set_memory_metadata``.
+    """
+    init()
+    _C._cuda_setMemoryMetadata(metadata)
+
+
+def _get_memory_metadata() -> str:
+    """Return the text that :func:`_set_memory_metadata` has set.
+
+    Mirrors torch/cuda/memory.py, ``_get_memory_metadata``.
+    """
+    init()
+    return _C._cuda_getMemoryMetadata()
+
+
+def _save_segment_usage(filename: str = "output.svg", snapshot: dict[str, Any] | None = None) -> None:
+    """Write a picture of the segments and their blocks, an SVG with the places in the program as titles.
+
+    Mirrors torch/cuda/memory.py, ``_save_segment_usage``.
+    """
+    from reftorch.cuda._memory_viz import segments
+
+    with open(filename, "w") as file:
+        file.write(segments(_snapshot() if snapshot is None else snapshot))
+
+
+def _save_memory_usage(filename: str = "output.svg", snapshot: dict[str, Any] | None = None) -> None:
+    """Write a picture of the memory that is in use, by the places in the program that asked for it: an SVG.
+
+    Mirrors torch/cuda/memory.py, ``_save_memory_usage``.
+    """
+    from reftorch.cuda._memory_viz import memory
+
+    with open(filename, "w") as file:
+        file.write(memory(_snapshot() if snapshot is None else snapshot))
 
 
 def get_allocator_backend() -> str:
@@ -508,13 +567,14 @@ class MemPool:
     in it have gone.
 
     Args:
-        allocator: None, because a pool cannot have an allocator of its own here.
-        use_on_oom: must be False: the pool serves no other requests when the device is full.
-        no_split: must be False: blocks are split as in the memory of everybody.
+        allocator: what ``allocator()`` of a :class:`CUDAPluggableAllocator` returns, for the segments of the pool; None
+            means the device.
+        use_on_oom: whether unused memory of the pool serves other requests when the device is full.
+        no_split: whether each request gets a segment of its own.
 
     Raises:
         AssertionError: there is no CUDA device.
-        NotImplementedError: an argument has another value.
+        TypeError: ``allocator`` is something else.
 
     Example:
         >>> import reftorch as torch
@@ -529,15 +589,8 @@ class MemPool:
 
     def __init__(self, allocator: Any = None, use_on_oom: bool = False, no_split: bool = False) -> None:
         init()
-        if allocator is not None:
-            raise NotImplementedError(
-                "MemPool: allocator is not None, but a pool cannot have an allocator of its own here; "
-                "change_current_allocator replaces the allocator of all tensors"
-            )
-        for name, value in (("use_on_oom", use_on_oom), ("no_split", no_split)):
-            if value:
-                raise NotImplementedError(f"MemPool: {name}=True: the allocator has no such pools here")
-        self._pool = _C._MemPool()
+        self._allocator = allocator
+        self._pool = _C._MemPool(allocator, use_on_oom=use_on_oom, no_split=no_split)
 
     @property
     def id(self) -> tuple[int, int]:
@@ -550,9 +603,9 @@ class MemPool:
         return self._pool.device
 
     @property
-    def allocator(self) -> None:
-        """None: the pool has no allocator of its own."""
-        return None
+    def allocator(self) -> Any:
+        """The allocator of the pool's segments; None means the device."""
+        return self._allocator
 
     def use_count(self) -> int:
         """Return how many owners the pool has: this object, graphs, and contexts of :func:`use_mem_pool`."""
@@ -589,3 +642,16 @@ def use_mem_pool(pool: MemPool, device: Any = None) -> Iterator[None]:
     finally:
         _C._cuda_endAllocateToPool(index, pool.id)
         _C._cuda_releasePool(index, pool.id)
+
+
+_places.adopt(
+    __name__,
+    (
+        "host_memory_stats",
+        "host_memory_stats_as_nested_dict",
+        "list_gpu_processes",
+        "reset_accumulated_host_memory_stats",
+        "reset_peak_host_memory_stats",
+    ),
+    globals(),
+)

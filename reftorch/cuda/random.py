@@ -86,6 +86,25 @@ def set_rng_state_all(new_states: Iterable[Any]) -> None:
         set_rng_state(state, index)
 
 
+def _get_rng_state_offset(device: Any = "cuda") -> int:
+    """Return the position of a device's generator in the sequence of its numbers. The default is the current device.
+
+    Mirrors torch/cuda/random.py, ``_get_rng_state_offset``.
+    """
+    return _generator_of(device).get_offset()
+
+
+def _set_rng_state_offset(offset: int, device: Any = "cuda") -> None:
+    """Set the position of a device's generator, a multiple of 4. The default is the current device.
+
+    Raises:
+        RuntimeError: ``offset`` is not a multiple of 4.
+
+    Mirrors torch/cuda/random.py, ``_set_rng_state_offset``.
+    """
+    _generator_of(device).set_offset(offset)
+
+
 def manual_seed(seed: int) -> None:
     """Set the seed of the current device's generator. Does nothing if there is no device.
 

@@ -1,7 +1,7 @@
 """Streams, on which work runs in order, and events, for which streams and the program can wait.
 
 Mirrors: torch/cuda/streams.py
-Leaves out: external streams, events between processes, priorities.
+Leaves out: events between processes, events that a graph records for the program, priorities.
 """
 
 from __future__ import annotations
@@ -10,8 +10,19 @@ from typing import Any
 
 from reftorch import _C
 from reftorch.cuda._device import _device_index, init
+from reftorch.cuda._device import device as device_context
 
-__all__ = ["Event", "Stream", "StreamContext", "current_stream", "default_stream", "set_stream", "stream"]
+__all__ = [
+    "Event",
+    "ExternalStream",
+    "Stream",
+    "StreamContext",
+    "current_stream",
+    "default_stream",
+    "get_stream_from_external",
+    "set_stream",
+    "stream",
+]
 
 
 class Stream(_C.Stream):
@@ -21,7 +32,7 @@ class Stream(_C.Stream):
 
     Args:
         device: the device of the stream; None means the current device.
-        priority: accepted for compatibility with PyTorch; has no effect.
+        priority: 0, or -1 for a high priority, which has no effect on the order of the work here.
 
     Example::
 
@@ -40,11 +51,26 @@ class Stream(_C.Stream):
             super().__init__(**name)
         else:
             super().__init__(f"cuda:{_device_index(device)}", priority=priority)
+            self._priority = max(-1, min(priority, 0))
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """Return the numbers of the lowest and of the highest priority."""
+        return 0, -1
+
+    @property
+    def priority(self) -> int:
+        """The priority with which the stream was made, and 0 for a stream that exists already."""
+        return getattr(self, "_priority", 0)
 
     @property
     def cuda_stream(self) -> int:
         """CUDA's handle of the stream; 0 for the default stream."""
         return _C._cuda_getStreamHandle(self.stream_id, self.device_index)
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Return the version 0 of this protocol and CUDA's handle: other libraries ask for a stream in this way."""
+        return 0, self.cuda_stream
 
     def record_event(self, event: Any = None) -> Any:
         """Record an event on the stream, by default a new one, and return the event."""
@@ -56,25 +82,84 @@ class Stream(_C.Stream):
         return f"<torch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
 
 
+class ExternalStream(Stream):
+    """A stream that another library has made, by CUDA's handle. Its maker destroys it, after the last use here.
+
+    Args:
+        stream_ptr: the handle, an integer.
+        device: the device of the stream; the current device if None.
+
+    Raises:
+        ValueError: the handle is not an address.
+
+    Example:
+        >>> import reftorch as torch
+        >>> if torch.cuda.is_available():
+        ...     mine = torch.cuda.Stream()
+        ...     assert torch.cuda.ExternalStream(mine.cuda_stream).cuda_stream == mine.cuda_stream
+
+    Mirrors torch/cuda/streams.py, ``ExternalStream``.
+    """
+
+    def __init__(self, stream_ptr: int, device: Any = None, **kwargs: Any) -> None:
+        index = device.idx if isinstance(device, device_context) else _device_index(device)
+        if stream_ptr < 0 or stream_ptr % 2:
+            raise ValueError(f"ExternalStream: expected the handle of a stream, which is an address, got {stream_ptr}")
+        stream_id, index, kind = _C._cuda_getStreamFromExternal(stream_ptr, index)
+        super().__init__(stream_id=stream_id, device_index=index, device_type=kind, **kwargs)
+
+
+def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:
+    """Return a stream that another library has made, by CUDA's handle; see :class:`ExternalStream`.
+
+    Mirrors torch/cuda/__init__.py, ``get_stream_from_external``.
+    """
+    return ExternalStream(data_ptr, device)
+
+
 class Event(_C.Event):
     """A marked place in a stream, for which other streams and the program can wait.
 
     Args:
         enable_timing: store the time at which the place is reached, for ``elapsed_time``.
         blocking: accepted for compatibility with PyTorch; has no effect.
-        interprocess: not supported.
+        interprocess: must be False: no other process can wait for an event.
+        external: must be False: a graph records an event for its own work only.
 
     Raises:
-        RuntimeError: `interprocess` is True.
+        RuntimeError: `interprocess` or `external` is True.
 
     Mirrors torch/cuda/streams.py, ``Event``.
     """
 
-    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
-        if interprocess:
-            raise RuntimeError("Event: interprocess=True is not supported")
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
+    ) -> None:
+        for name, value in (("interprocess", interprocess), ("external", external)):
+            if value:
+                raise RuntimeError(f"Event: {name}=True is not supported")
         init()
         super().__init__("cuda", enable_timing=enable_timing)
+
+    @classmethod
+    def from_ipc_handle(cls, device: Any, handle: bytes) -> Event:
+        """Raise RuntimeError: no process can wait for an event of another one.
+
+        Mirrors torch/cuda/streams.py, ``Event.from_ipc_handle``.
+        """
+        raise RuntimeError("Event.from_ipc_handle: events of other processes are not supported")
+
+    def ipc_handle(self) -> bytes:
+        """Raise RuntimeError: no other process can wait for an event.
+
+        Mirrors torch/cuda/streams.py, ``Event.ipc_handle``.
+        """
+        raise RuntimeError("Event.ipc_handle: events for other processes are not supported")
+
+    @property
+    def device(self) -> Any:  # type: ignore[override]
+        """The device of the event; None before the first record."""
+        return super().device if self.cuda_event else None
 
     @property
     def cuda_event(self) -> int:

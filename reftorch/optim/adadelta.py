@@ -87,13 +87,14 @@ class Adadelta(Optimizer):
         weight_decay: :math:`\lambda` (default 0).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
             the same (default None: a loop, as in PyTorch on a CPU).
-        capturable: True is refused at the first step, because the rule reads its count on the host (default False).
+        capturable: whether the count of steps is a tensor on the device of the parameter, so that a CUDA graph may
+            contain the step; the CPU has no graphs, so there the first step raises (default False).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         differentiable: whether autograd records the update (default False).
 
     Raises:
         ValueError: an option is negative, or :math:`\rho` is larger than 1.
-        AssertionError: ``capturable`` is set.
+        AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
         >>> import reftorch as torch
@@ -157,7 +158,7 @@ class Adadelta(Optimizer):
             grads.append(p.grad)
             state = self.state[p]
             if not state:
-                state["step"] = _scalar_state(0.0)
+                state["step"] = _scalar_state(0.0, group["capturable"], p)
                 state["square_avg"] = _VF.zeros_like(p)
                 state["acc_delta"] = _VF.zeros_like(p)
             square_avgs.append(state["square_avg"])
@@ -224,7 +225,7 @@ def adadelta(
     Mirrors torch/optim/adadelta.py, ``adadelta``.
     """
     _check_state_steps(state_steps)
-    _check_capturable(capturable, params)
+    _check_capturable(capturable, params, state_steps)
     func = _multi_tensor_adadelta if foreach else _single_tensor_adadelta
     func(
         params,

@@ -44,6 +44,7 @@ def _single_tensor_adamax(
     weight_decay: float,
     maximize: bool,
     differentiable: bool,
+    capturable: bool,
 ) -> None:
     """Change the parameters by the rule of :class:`Adamax`, one after the other: the form to read."""
     lr = _to_scalar(lr)
@@ -58,6 +59,9 @@ def _single_tensor_adamax(
         exp_avg.lerp_(grad, 1 - beta1)
         exp_inf.copy_((exp_inf * beta2).maximum(grad.abs().add_(eps)))
 
+        if capturable:  # the factor is a tensor, and addcdiv_ takes numbers only
+            param.addcdiv_(exp_avg, exp_inf * ((beta1**step_t - 1) / lr))
+            continue
         step_size = lr / (1 - beta1 ** _get_value(step_t))
         if differentiable:
             # The next step changes the state in place, so what autograd saves has to be a copy.
@@ -88,11 +92,12 @@ class Adamax(Optimizer):
             the same (default None: a loop, as in PyTorch on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         differentiable: whether autograd records the update (default False).
-        capturable: True is refused at the first step, because the rule reads its count on the host (default False).
+        capturable: whether the count of steps is a tensor on the device of the parameter, so that a CUDA graph may
+            contain the step; the CPU has no graphs, so there the first step raises (default False).
 
     Raises:
         ValueError: an option is negative, or a :math:`\beta` is not in :math:`[0, 1)`.
-        AssertionError: ``capturable`` is set.
+        AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
         >>> import reftorch as torch
@@ -152,7 +157,7 @@ class Adamax(Optimizer):
             grads.append(p.grad)
             state = self.state[p]
             if not state:
-                state["step"] = _scalar_state(0.0)
+                state["step"] = _scalar_state(0.0, group["capturable"], p)
                 state["exp_avg"] = _VF.zeros_like(p)
                 state["exp_inf"] = _VF.zeros_like(p)
             exp_avgs.append(state["exp_avg"])
@@ -222,9 +227,24 @@ def adamax(
     Mirrors torch/optim/adamax.py, ``adamax``.
     """
     _check_state_steps(state_steps)
-    _check_capturable(capturable, params)
-    func = _multi_tensor_adamax if foreach else _single_tensor_adamax
-    func(
+    _check_capturable(capturable, params, state_steps)
+    if foreach and not capturable:
+        _multi_tensor_adamax(
+            params,
+            grads,
+            exp_avgs,
+            exp_infs,
+            state_steps,
+            eps=eps,
+            beta1=beta1,
+            beta2=beta2,
+            lr=lr,
+            weight_decay=weight_decay,
+            maximize=maximize,
+            differentiable=differentiable,
+        )
+        return
+    _single_tensor_adamax(
         params,
         grads,
         exp_avgs,
@@ -237,6 +257,7 @@ def adamax(
         weight_decay=weight_decay,
         maximize=maximize,
         differentiable=differentiable,
+        capturable=capturable,
     )
 
 

@@ -41,6 +41,7 @@ def _single_tensor_asgd(
     alpha: float,
     weight_decay: float,
     maximize: bool,
+    capturable: bool,
 ) -> None:
     """Change the parameters by the rule of :class:`ASGD`, one after the other: the form to read."""
     lr = _to_scalar(lr)
@@ -48,11 +49,19 @@ def _single_tensor_asgd(
         grad = -grads[i] if maximize else grads[i]
         ax, mu, eta, step_t = axs[i], mus[i], etas[i], state_steps[i]
         step_t += 1
-        step = _get_value(step_t)
 
         if weight_decay != 0:
             grad = grad.add(param, alpha=weight_decay)
 
+        if capturable:  # nothing is read on the host
+            param.mul_(1 - lambd * eta)
+            param.addcmul_(grad, eta, value=-1)
+            ax.add_(param.sub(ax).mul_(mu))
+            eta.copy_(lr / (1 + lambd * lr * step_t) ** alpha)
+            mu.copy_(1 / (step_t - t0).clamp(min=1))
+            continue
+
+        step = _get_value(step_t)
         eta_value = _get_value(eta)
         param.mul_(1 - lambd * eta_value)
         param.add_(grad, alpha=-eta_value)
@@ -93,11 +102,12 @@ class ASGD(Optimizer):
             function for lists (default None).
         maximize: whether to maximize the objective instead of minimizing it (default False).
         differentiable: whether autograd records the update (default False).
-        capturable: True is refused at the first step, because the rule reads its count on the host (default False).
+        capturable: whether the count of steps is a tensor on the device of the parameter, so that a CUDA graph may
+            contain the step; the CPU has no graphs, so there the first step raises (default False).
 
     Raises:
         ValueError: the learning rate or the weight decay is negative.
-        AssertionError: ``capturable`` is set.
+        AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
         >>> import reftorch as torch
@@ -245,7 +255,8 @@ def asgd(
 
     Mirrors torch/optim/asgd.py, ``asgd``.
     """
-    _check_capturable(capturable, params, "params, mus, etas, and state_steps")
+    others = "params, mus, etas, and state_steps"
+    _check_capturable(capturable, params, mus, etas, state_steps, others=others)
     _single_tensor_asgd(
         params,
         grads,
@@ -259,4 +270,5 @@ def asgd(
         alpha=alpha,
         weight_decay=weight_decay,
         maximize=maximize,
+        capturable=capturable,
     )

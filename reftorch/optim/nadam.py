@@ -48,6 +48,7 @@ def _single_tensor_nadam(
     decoupled_weight_decay: bool,
     maximize: bool,
     differentiable: bool,
+    capturable: bool,
 ) -> None:
     """Change the parameters by the rule of :class:`NAdam`, one after the other: the form to read."""
     lr = _to_scalar(lr)
@@ -55,7 +56,7 @@ def _single_tensor_nadam(
         grad = -grads[i] if maximize else grads[i]
         exp_avg, exp_avg_sq, mu_product, step_t = exp_avgs[i], exp_avg_sqs[i], mu_products[i], state_steps[i]
         step_t += 1
-        step = _get_value(step_t)
+        step: Any = step_t if capturable else _get_value(step_t)
 
         if weight_decay != 0:
             if decoupled_weight_decay:
@@ -66,7 +67,7 @@ def _single_tensor_nadam(
         mu = beta1 * (1.0 - 0.5 * 0.96 ** (step * momentum_decay))
         mu_next = beta1 * (1.0 - 0.5 * 0.96 ** ((step + 1) * momentum_decay))
         mu_product *= mu
-        product = _get_value(mu_product)
+        product: Any = mu_product if capturable else _get_value(mu_product)
 
         exp_avg.lerp_(grad, 1 - beta1)
         exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
@@ -74,6 +75,10 @@ def _single_tensor_nadam(
         denom = denom + eps if differentiable else denom.add_(eps)
         # The next step changes the mean in place, so what autograd saves has to be a copy.
         mean = exp_avg.clone() if differentiable else exp_avg
+        if capturable:  # the factors are tensors, and addcdiv_ takes numbers only
+            param.addcdiv_(grad * (-lr * (1.0 - mu) / (1.0 - product)), denom)
+            param.addcdiv_(mean * (-lr * mu_next / (1.0 - product * mu_next)), denom)
+            continue
         param.addcdiv_(grad, denom, value=-lr * (1.0 - mu) / (1.0 - product))
         param.addcdiv_(mean, denom, value=-lr * mu_next / (1.0 - product * mu_next))
 
@@ -104,12 +109,13 @@ class NAdam(Optimizer):
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
             the same (default None: a loop, as in PyTorch on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
-        capturable: True is refused at the first step, because the rule reads its count on the host (default False).
+        capturable: whether the count of steps is a tensor on the device of the parameter, so that a CUDA graph may
+            contain the step; the CPU has no graphs, so there the first step raises (default False).
         differentiable: whether autograd records the update (default False).
 
     Raises:
         ValueError: an option is negative, or a :math:`\beta` is not in :math:`[0, 1)`.
-        AssertionError: ``capturable`` is set.
+        AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
         >>> import reftorch as torch
@@ -180,8 +186,8 @@ class NAdam(Optimizer):
             grads.append(p.grad)
             state = self.state[p]
             if not state:
-                state["step"] = _scalar_state(0.0)
-                state["mu_product"] = _scalar_state(1.0)
+                state["step"] = _scalar_state(0.0, group["capturable"], p)
+                state["mu_product"] = _scalar_state(1.0, group["capturable"], p)
                 state["exp_avg"] = _VF.zeros_like(p)
                 state["exp_avg_sq"] = _VF.zeros_like(p)
             exp_avgs.append(state["exp_avg"])
@@ -262,9 +268,28 @@ def nadam(
     _check_state_steps(state_steps)
     if not all(isinstance(product, Tensor) for product in mu_products):
         raise RuntimeError("API has changed, `mu_products` argument must contain a list of singleton tensors")
-    _check_capturable(capturable, params, "params, mu_products and state_steps")
-    func = _multi_tensor_nadam if foreach else _single_tensor_nadam
-    func(
+    others = "params, mu_products and state_steps"
+    _check_capturable(capturable, params, mu_products, state_steps, others=others)
+    if foreach and not capturable:
+        _multi_tensor_nadam(
+            params,
+            grads,
+            exp_avgs,
+            exp_avg_sqs,
+            mu_products,
+            state_steps,
+            beta1=beta1,
+            beta2=beta2,
+            lr=lr,
+            weight_decay=weight_decay,
+            momentum_decay=momentum_decay,
+            eps=eps,
+            decoupled_weight_decay=decoupled_weight_decay,
+            maximize=maximize,
+            differentiable=differentiable,
+        )
+        return
+    _single_tensor_nadam(
         params,
         grads,
         exp_avgs,
@@ -280,6 +305,7 @@ def nadam(
         decoupled_weight_decay=decoupled_weight_decay,
         maximize=maximize,
         differentiable=differentiable,
+        capturable=capturable,
     )
 
 

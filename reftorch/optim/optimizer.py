@@ -99,16 +99,19 @@ def _scalar_state(value: float, is_fused: bool | None = None, p: Tensor | None =
 
 
 def _get_capturable_supported_devices() -> list[str]:
-    """Return the devices whose work can be captured as a graph: none, because there are no graphs to capture."""
-    return []
+    """Return the devices whose work can be captured as a graph."""
+    return ["cuda"]
 
 
-def _check_capturable(capturable: bool, params: list[Tensor], others: str = "params and state_steps") -> None:
-    """Refuse the option ``capturable``: a step reads the numbers of its state on the host."""
-    if capturable and params:
-        raise AssertionError(
-            f"If capturable=True, {others} must be on supported devices: {_get_capturable_supported_devices()}."
-        )
+def _check_capturable(
+    capturable: bool, params: list[Tensor], *states: list[Tensor], others: str = "params and state_steps"
+) -> None:
+    """Refuse the option ``capturable`` unless each parameter and its state are on a device with graphs."""
+    devices = _get_capturable_supported_devices()
+    for tensors in zip(params, *states, strict=True) if capturable else ():
+        kinds = {tensor.device.type for tensor in tensors}
+        if len(kinds) > 1 or not kinds <= set(devices):
+            raise AssertionError(f"If capturable=True, {others} must be on supported devices: {devices}.")
 
 
 # In PyTorch, `fused` is never the default. Here it is the default of Adam and AdamW where the kernel gives the very
@@ -685,7 +688,4 @@ def _cuda_graph_capture_health_check(optimizer: Optimizer) -> None:
 def _check_capturable_devices(capturable: bool, params: list[Tensor], state_steps: list[Tensor]) -> None:
     """Refuse the option ``capturable`` unless each parameter and its count are on a CUDA device."""
     _check_state_steps(state_steps)
-    devices = ["cuda"]
-    for p, step in zip(params, state_steps, strict=True):
-        if capturable and not (p.device.type == step.device.type and p.device.type in devices):
-            raise AssertionError(f"If capturable=True, params and state_steps must be on supported devices: {devices}.")
+    _check_capturable(capturable, params, state_steps)

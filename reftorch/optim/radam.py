@@ -45,6 +45,7 @@ def _single_tensor_radam(
     decoupled_weight_decay: bool,
     maximize: bool,
     differentiable: bool,
+    capturable: bool,
 ) -> None:
     """Change the parameters by the rule of :class:`RAdam`, one after the other: the form to read."""
     lr = _to_scalar(lr)
@@ -52,7 +53,7 @@ def _single_tensor_radam(
         grad = -grads[i] if maximize else grads[i]
         exp_avg, exp_avg_sq, step_t = exp_avgs[i], exp_avg_sqs[i], state_steps[i]
         step_t += 1
-        step = _get_value(step_t)
+        step: Any = step_t if capturable else _get_value(step_t)
 
         if weight_decay != 0:
             if decoupled_weight_decay:
@@ -63,6 +64,10 @@ def _single_tensor_radam(
         exp_avg.lerp_(grad, 1 - beta1)
         exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         update = exp_avg / (1 - beta1**step) * lr
+        if capturable:
+            root = exp_avg_sq.sqrt().add_(eps)
+            param.sub_(update * _rectification_on_device(step, beta2, root))
+            continue
         rect = _rectification(step, beta2)
         if rect is not None:
             # The next step changes the mean in place, so what autograd saves has to be a copy.
@@ -101,12 +106,13 @@ class RAdam(Optimizer):
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
             the same (default None: a loop, as in PyTorch on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
-        capturable: True is refused at the first step, because the rule reads its count on the host (default False).
+        capturable: whether the count of steps is a tensor on the device of the parameter, so that a CUDA graph may
+            contain the step; the CPU has no graphs, so there the first step raises (default False).
         differentiable: whether autograd records the update (default False).
 
     Raises:
         ValueError: an option is negative, or a :math:`\beta` is not in :math:`[0, 1)`.
-        AssertionError: ``capturable`` is set.
+        AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
         >>> import reftorch as torch
@@ -170,7 +176,7 @@ class RAdam(Optimizer):
             grads.append(p.grad)
             state = self.state[p]
             if not state:
-                state["step"] = _scalar_state(0.0)
+                state["step"] = _scalar_state(0.0, group["capturable"], p)
                 state["exp_avg"] = _VF.zeros_like(p)
                 state["exp_avg_sq"] = _VF.zeros_like(p)
             exp_avgs.append(state["exp_avg"])
@@ -242,9 +248,25 @@ def radam(
     Mirrors torch/optim/radam.py, ``radam``.
     """
     _check_state_steps(state_steps)
-    _check_capturable(capturable, params)
-    func = _multi_tensor_radam if foreach else _single_tensor_radam
-    func(
+    _check_capturable(capturable, params, state_steps)
+    if foreach and not capturable:
+        _multi_tensor_radam(
+            params,
+            grads,
+            exp_avgs,
+            exp_avg_sqs,
+            state_steps,
+            beta1=beta1,
+            beta2=beta2,
+            lr=lr,
+            weight_decay=weight_decay,
+            eps=eps,
+            decoupled_weight_decay=decoupled_weight_decay,
+            maximize=maximize,
+            differentiable=differentiable,
+        )
+        return
+    _single_tensor_radam(
         params,
         grads,
         exp_avgs,
@@ -258,6 +280,7 @@ def radam(
         decoupled_weight_decay=decoupled_weight_decay,
         maximize=maximize,
         differentiable=differentiable,
+        capturable=capturable,
     )
 
 
@@ -268,6 +291,17 @@ def _rectification(step: float, beta2: float) -> float | None:
     if rho_t <= 5.0:
         return None
     return ((rho_t - 4) * (rho_t - 2) * rho_inf / ((rho_inf - 4) * (rho_inf - 2) * rho_t)) ** 0.5
+
+
+def _rectification_on_device(step: Tensor, beta2: float, root: Tensor) -> Tensor:
+    """Return the factor of an update, 1 where the function above returns None. Nothing is read on the host."""
+    rho_inf = 2 / (1 - beta2) - 1
+    step = step.double()  # rho_t is a small difference of large numbers
+    correction = 1 - beta2**step
+    rho_t = rho_inf - 2 * step * (beta2**step) / correction
+    safe = rho_t.clamp(min=5.0)  # the root below has no value for smaller numbers, which `where` leaves out
+    rect = ((safe - 4) * (safe - 2) * rho_inf / ((rho_inf - 4) * (rho_inf - 2) * safe)) ** 0.5
+    return _VF.where(rho_t > 5.0, correction**0.5 / root * rect, _VF.ones_like(root))
 
 
 def _multi_tensor_radam(

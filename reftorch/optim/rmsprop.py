@@ -97,7 +97,8 @@ class RMSprop(Optimizer):
         weight_decay: :math:`\lambda` (default 0).
         momentum: :math:`\mu` (default 0).
         centered: whether to use the centered form (default False).
-        capturable: True is refused at the first step, because the rule reads its count on the host (default False).
+        capturable: whether the count of steps is a tensor on the device of the parameter, so that a CUDA graph may
+            contain the step; the CPU has no graphs, so there the first step raises (default False).
         foreach: whether functions of lists, ``torch._foreach_*``, do the updates, instead of a loop; the results are
             the same (default None: a loop, as in PyTorch on a CPU).
         maximize: whether to maximize the objective instead of minimizing it (default False).
@@ -105,7 +106,7 @@ class RMSprop(Optimizer):
 
     Raises:
         ValueError: an option is negative.
-        AssertionError: ``capturable`` is set.
+        AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
         >>> import reftorch as torch
@@ -175,7 +176,7 @@ class RMSprop(Optimizer):
             grads.append(p.grad)
             state = self.state[p]
             if not state:
-                state["step"] = _scalar_state(0.0)
+                state["step"] = _scalar_state(0.0, group["capturable"], p)
                 state["square_avg"] = _VF.zeros_like(p)
                 if group["momentum"] > 0:
                     state["momentum_buffer"] = _VF.zeros_like(p)
@@ -256,7 +257,7 @@ def rmsprop(
     Mirrors torch/optim/rmsprop.py, ``rmsprop``.
     """
     _check_state_steps(state_steps)
-    _check_capturable(capturable, params)
+    _check_capturable(capturable, params, state_steps)
     func = _multi_tensor_rmsprop if foreach else _single_tensor_rmsprop
     func(
         params,

@@ -76,7 +76,8 @@ class Rprop(Optimizer):
         lr: the first step size :math:`s` (default 1e-2).
         etas: :math:`\eta_-, \eta_+` (default 0.5, 1.2).
         step_sizes: :math:`s_\text{min}, s_\text{max}` (default 1e-6, 50).
-        capturable: True is refused at the first step, because the rule reads its count on the host (default False).
+        capturable: whether the count of steps is a tensor on the device of the parameter, so that a CUDA graph may
+            contain the step; the CPU has no graphs, so there the first step raises (default False).
         foreach: accepted; the parameters are updated one after the other in any case, because most of a step has no
             function for lists (default None).
         maximize: whether to maximize the objective instead of minimizing it (default False).
@@ -84,7 +85,7 @@ class Rprop(Optimizer):
 
     Raises:
         ValueError: the learning rate is negative, or not :math:`0 < \eta_- < 1 < \eta_+`.
-        AssertionError: ``capturable`` is set.
+        AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
         >>> import reftorch as torch
@@ -146,7 +147,7 @@ class Rprop(Optimizer):
             grads.append(p.grad)
             state = self.state[p]
             if not state:
-                state["step"] = _scalar_state(0.0)
+                state["step"] = _scalar_state(0.0, group["capturable"], p)
                 state["prev"] = _VF.zeros_like(p)
                 state["step_size"] = _VF.full_like(p.grad, _get_value(group["lr"]))
             prevs.append(state["prev"])
@@ -215,7 +216,7 @@ def rprop(
     Mirrors torch/optim/rprop.py, ``rprop``.
     """
     _check_state_steps(state_steps)
-    _check_capturable(capturable, params)
+    _check_capturable(capturable, params, state_steps)
     _single_tensor_rprop(
         params,
         grads,

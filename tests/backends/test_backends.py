@@ -5,6 +5,8 @@ Mirrors: nothing in PyTorch: its tests of these are about the libraries themselv
 
 from types import ModuleType
 
+import pytest
+
 import reftorch
 from reftorch import backends
 
@@ -55,3 +57,61 @@ def test_a_context_restores_the_switches_of_cudnn() -> None:
     assert switches() == before == [True, False, False, True]
     assert backends.cudnn.set_flags(_benchmark=True)[:5] == (True, False, None, False, True)
     assert backends.cudnn.set_flags(_benchmark=False)[1] is True and switches() == before
+
+
+def test_switches_of_products() -> None:
+    matmul, c = backends.cuda.matmul, reftorch._C
+    try:
+        for word in ("fp16", "bf16"):
+            name, read = (
+                f"allow_{word}_reduced_precision_reduction",
+                getattr(c, f"_get_cublas_allow_{word}_reduced_precision_reduction"),
+            )
+            setattr(matmul, name, False)
+            assert read() == (False, True) and not getattr(matmul, name)
+            setattr(matmul, name, (False, False))
+            assert read() == (False, False) and not getattr(matmul, f"{name}_split_k")
+            with pytest.raises(RuntimeError, match="allow_splitk=False"):
+                setattr(matmul, name, (True, False))
+            with pytest.raises(RuntimeError, match="a pair of bools"):
+                setattr(matmul, name, 3)
+            setattr(matmul, name, True)
+        matmul.allow_fp16_accumulation = True
+        assert c._get_cublas_allow_fp16_accumulation()
+        for word, is_allowed in (("high", True), ("medium", True), ("highest", False)):
+            reftorch.set_float32_matmul_precision(word)
+            assert matmul.allow_tf32 is c._get_cublas_allow_tf32() is is_allowed
+            assert matmul.fp32_precision == ("tf32" if is_allowed else "ieee")
+        matmul.fp32_precision = "tf32"
+        for ask in (reftorch.get_float32_matmul_precision, lambda: matmul.allow_tf32):
+            with pytest.raises(RuntimeError, match="mix of the legacy and new APIs"):
+                ask()
+        with pytest.raises(RuntimeError, match="Invalid precision"):
+            matmul.fp32_precision = "half"
+    finally:
+        matmul.allow_fp16_accumulation = False
+        matmul.allow_tf32 = False
+
+
+def test_switches_of_convolutions() -> None:
+    cudnn = backends.cudnn
+    with cudnn.flags(allow_tf32=False):
+        assert cudnn.conv.fp32_precision == cudnn.rnn.fp32_precision == "none" and not cudnn.allow_tf32
+        cudnn.rnn.fp32_precision = "tf32"
+        with pytest.raises(RuntimeError, match="mix of the legacy and new APIs"):
+            print(cudnn.allow_tf32)
+        cudnn.rnn.fp32_precision = "none"
+    assert cudnn.conv.fp32_precision == "tf32" and cudnn.allow_tf32
+
+
+def test_the_library_of_products() -> None:
+    choose, names = backends.cuda.preferred_blas_library, reftorch._C._BlasBackend
+    try:
+        assert choose() is choose("default") is choose("hipblas") is names.Cublas
+        assert choose("cublaslt") is choose() is names.Cublaslt and str(choose()) == "_BlasBackend.Cublaslt"
+        with pytest.raises(RuntimeError, match="Choose from: default, cublas, hipblas, cublaslt, hipblaslt, ck"):
+            choose("unknown")
+        with pytest.raises(RuntimeError, match="Unknown input value type"):
+            choose(1.0)
+    finally:
+        choose("default")

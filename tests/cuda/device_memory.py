@@ -247,9 +247,10 @@ def test_history() -> None:
     x = bytes_on_device(700)
     del x
     trace = cuda.memory._snapshot()["device_traces"][0]
-    assert [entry["action"] for entry in trace] == ["alloc", "free_requested", "free_completed", "snapshot"]
-    assert trace[0]["size"] == 700 and trace[0]["frames"][0]["name"] == "bytes_on_device"
-    assert trace[0]["frames"][1]["name"] == "test_history" and trace[0]["time_us"] > 10**15
+    assert [entry["action"] for entry in trace] == ["segment_alloc", "alloc", "free_requested", "free_completed"]
+    assert trace[1]["size"] == 700 and trace[1]["frames"][0]["name"] == "bytes_on_device"
+    assert trace[1]["frames"][1]["name"] == "test_history" and trace[1]["time_us"] > 10**15
+    assert cuda.memory._snapshot()["device_traces"][0][-1]["action"] == "snapshot"  # the snapshot before this one
     cuda.memory._record_memory_history(context=None, skip_actions=["free_requested"], clear_history=True)
     x = bytes_on_device(700)
     del x

@@ -37,7 +37,8 @@ FILES = ("device_cuda.py", "device_graphs.py", "device_memory.py", "device_quest
 RUNS = [(file, way) for file in FILES for way in WAYS]
 # Only the simulator records what its devices do.
 RUNS += [("device_profiler.py", way) for way in WAYS if HAS_SIMULATOR]
-RUNS += [("device_ops.py", "asynchronous"), ("device_kernels.py", "asynchronous"), ("device_extension.py", "blocking")]
+RUNS += [("device_ops.py", "asynchronous"), ("device_kernels.py", "asynchronous"), ("device_extension.py", "blocking"),
+         ("device_api.py", "asynchronous")]  # fmt: skip
 
 
 @with_devices

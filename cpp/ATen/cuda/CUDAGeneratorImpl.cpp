@@ -29,23 +29,23 @@ static void assert_not_capturing(const c10::GeneratorImpl& generator, const char
 
 void CUDAGeneratorImpl::set_current_seed(uint64_t seed) {
   if (captures(*this)) {
-    TORCH_CHECK(seed == seed_,
+    TORCH_CHECK(seed == state_->seed_,
                 "CUDAGeneratorImpl::set_current_seed can be called during stream capture only if new seed is the same "
                 "as the original seed.");
     return;
   }
-  seed_ = seed;
-  offset_ = 0;
+  state_->seed_ = seed;
+  state_->offset_ = 0;
 }
 
 uint64_t CUDAGeneratorImpl::current_seed() const {
   assert_not_capturing(*this, "Cannot call CUDAGeneratorImpl::current_seed");
-  return seed_;
+  return state_->seed_;
 }
 
 uint64_t CUDAGeneratorImpl::get_offset() const {
   assert_not_capturing(*this, "Cannot call CUDAGeneratorImpl::get_offset");
-  return offset_;
+  return state_->offset_;
 }
 
 uint64_t CUDAGeneratorImpl::seed() {
@@ -58,61 +58,62 @@ uint64_t CUDAGeneratorImpl::seed() {
 void CUDAGeneratorImpl::set_offset(uint64_t offset) {
   assert_not_capturing(*this, "Cannot call CUDAGeneratorImpl::set_offset");
   TORCH_CHECK(offset % 4 == 0, "offset must be a multiple of 4");
-  offset_ = offset;
+  state_->offset_ = offset;
 }
 
 PhiloxCudaState CUDAGeneratorImpl::philox_cuda_state(uint64_t increment) {
-  const uint64_t numbers = 4 * increment; // offset_ counts numbers, as in PyTorch; the state counts groups of four
+  const uint64_t numbers =
+      4 * increment; // state_->offset_ counts numbers, as in PyTorch; the state counts groups of four
   if (captures(*this)) {
-    TORCH_CHECK(capturing_, "Attempt to increase offset for a CUDA generator not in capture mode.");
-    const PhiloxCudaState state{0, offset_intragraph_ / 4, seed_extragraph_.data_ptr<int64_t>(),
-                                offset_extragraph_.data_ptr<int64_t>()};
-    offset_intragraph_ += numbers;
+    TORCH_CHECK(state_->capturing_, "Attempt to increase offset for a CUDA generator not in capture mode.");
+    const PhiloxCudaState state{0, state_->offset_intragraph_ / 4, state_->seed_extragraph_.data_ptr<int64_t>(),
+                                state_->offset_extragraph_.data_ptr<int64_t>()};
+    state_->offset_intragraph_ += numbers;
     return state;
   }
-  TORCH_CHECK(!capturing_, "Offset increment outside graph capture encountered unexpectedly.");
-  const PhiloxCudaState state{seed_, offset_ / 4};
-  offset_ += numbers;
+  TORCH_CHECK(!state_->capturing_, "Offset increment outside graph capture encountered unexpectedly.");
+  const PhiloxCudaState state{state_->seed_, state_->offset_ / 4};
+  state_->offset_ += numbers;
   return state;
 }
 
 void CUDAGeneratorImpl::register_graph() {
   assert_not_capturing(*this, "Cannot register the state during capturing stage.");
-  if (registered_graphs_++ == 0) {
-    seed_extragraph_ = detail::empty_generic(1, c10::kLong, device());
-    offset_extragraph_ = detail::empty_generic(1, c10::kLong, device());
+  if (state_->registered_graphs_++ == 0) {
+    state_->seed_extragraph_ = detail::empty_generic(1, c10::kLong, device());
+    state_->offset_extragraph_ = detail::empty_generic(1, c10::kLong, device());
   }
 }
 
 void CUDAGeneratorImpl::unregister_graph() {
-  if (--registered_graphs_ == 0) {
-    seed_extragraph_ = Tensor();
-    offset_extragraph_ = Tensor();
+  if (--state_->registered_graphs_ == 0) {
+    state_->seed_extragraph_ = Tensor();
+    state_->offset_extragraph_ = Tensor();
   }
 }
 
 void CUDAGeneratorImpl::capture_prologue() {
-  capturing_ = true;
-  offset_intragraph_ = 0;
+  state_->capturing_ = true;
+  state_->offset_intragraph_ = 0;
 }
 
 uint64_t CUDAGeneratorImpl::capture_epilogue() {
-  capturing_ = false;
-  return offset_intragraph_;
+  state_->capturing_ = false;
+  return state_->offset_intragraph_;
 }
 
 void CUDAGeneratorImpl::replay_prologue(uint64_t wholegraph_increment) {
   assert_not_capturing(*this, "Cannot prepare for replay during capturing stage.");
   if (wholegraph_increment > 0) {
-    at::fill_(seed_extragraph_, static_cast<int64_t>(seed_));
-    at::fill_(offset_extragraph_, static_cast<int64_t>(offset_));
-    offset_ += wholegraph_increment;
+    at::fill_(state_->seed_extragraph_, static_cast<int64_t>(state_->seed_));
+    at::fill_(state_->offset_extragraph_, static_cast<int64_t>(state_->offset_));
+    state_->offset_ += wholegraph_increment;
   }
 }
 
 // The state consists of the seed and the offset, as in PyTorch.
 c10::intrusive_ptr<c10::TensorImpl> CUDAGeneratorImpl::get_state() const {
-  const uint64_t state[2] = {seed_, offset_};
+  const uint64_t state[2] = {state_->seed_, state_->offset_};
   const Tensor bytes = detail::empty_generic(int64_t(sizeof state), c10::kByte);
   std::memcpy(host_data(bytes, "get_state"), state, sizeof state);
   return bytes.impl_;
@@ -124,14 +125,27 @@ void CUDAGeneratorImpl::set_state(const c10::TensorImpl& new_state) {
   TORCH_CHECK(nbytes == sizeof state, "RNG state is wrong size");
   std::memcpy(state, host_data(new_state, "set_state"), sizeof state);
   set_offset(state[1]);
-  seed_ = state[0];
+  state_->seed_ = state[0];
 }
 
 c10::intrusive_ptr<c10::GeneratorImpl> CUDAGeneratorImpl::clone() const {
   auto copy = c10::make_intrusive<CUDAGeneratorImpl>(device().index());
-  copy->seed_ = seed_;
-  copy->offset_ = offset_;
+  copy->state_->seed_ = state_->seed_;
+  copy->state_->offset_ = state_->offset_;
   return copy;
+}
+
+c10::intrusive_ptr<c10::GeneratorImpl> CUDAGeneratorImpl::graphsafe_get_state() const {
+  auto other = c10::make_intrusive<CUDAGeneratorImpl>(device().index());
+  other->state_ = state_;
+  return other;
+}
+
+void CUDAGeneratorImpl::graphsafe_set_state(const c10::GeneratorImpl& other) {
+  const auto* cuda = dynamic_cast<const CUDAGeneratorImpl*>(&other);
+  TORCH_CHECK(cuda != nullptr, "graphsafe_set_state: expected a generator of a CUDA device, but got one on ",
+              other.device());
+  state_ = cuda->state_;
 }
 
 } // namespace reftorch::at

@@ -16,6 +16,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 
 namespace reftorch::at {
 
@@ -55,6 +56,14 @@ struct TORCH_API CUDAGeneratorImpl final : public c10::GeneratorImpl {
   c10::intrusive_ptr<c10::TensorImpl> get_state() const override;
   c10::intrusive_ptr<c10::GeneratorImpl> clone() const override;
 
+  // Returns a generator that draws from the same state as this one: both go on where the other one stopped.
+  c10::intrusive_ptr<c10::GeneratorImpl> graphsafe_get_state() const override;
+  // Lets this generator draw from the state of another one. In a capture, too: nothing is read on the host.
+  void graphsafe_set_state(const c10::GeneratorImpl& other) override;
+  bool has_state_of(const CUDAGeneratorImpl& other) const {
+    return state_ == other.state_;
+  }
+
   // Returns the state for a kernel in which each thread uses at most `increment` counters of four numbers, and advances
   // the position. The caller holds mutex_. Raises an Error if the current stream captures a graph that does not know
   // this generator.
@@ -68,12 +77,15 @@ struct TORCH_API CUDAGeneratorImpl final : public c10::GeneratorImpl {
   void replay_prologue(uint64_t wholegraph_increment);
 
  private:
-  uint64_t seed_ = c10::default_rng_seed_val;
-  uint64_t offset_ = 0;
-  int registered_graphs_ = 0;
-  bool capturing_ = false;
-  uint64_t offset_intragraph_ = 0;
-  Tensor seed_extragraph_, offset_extragraph_; // defined while graphs are registered
+  struct State {
+    uint64_t seed_ = c10::default_rng_seed_val;
+    uint64_t offset_ = 0;
+    int registered_graphs_ = 0;
+    bool capturing_ = false;
+    uint64_t offset_intragraph_ = 0;
+    Tensor seed_extragraph_, offset_extragraph_; // defined while graphs are registered
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>(); // shared after graphsafe_get_state
 };
 
 } // namespace reftorch::at

@@ -41,11 +41,14 @@ CUDAGraph::~CUDAGraph() {
 }
 
 void CUDAGraph::register_generator_state(const Generator& generator) {
-  const bool is_known = std::any_of(generators_.begin(), generators_.end(),
-                                    [&](const auto& each) { return each.first.impl_.get() == generator.impl_.get(); });
+  const auto& impl = *check_generator<CUDAGeneratorImpl>(generator);
+  const bool is_known = std::any_of(generators_.begin(), generators_.end(), [&](const auto& each) {
+    return impl.has_state_of(*check_generator<CUDAGeneratorImpl>(each.first));
+  });
   if (!is_known) {
     with_locked(generator, [](CUDAGeneratorImpl& it) { it.register_graph(); });
-    generators_.emplace_back(generator, 0);
+    // The program may give its generator another state, but the graph draws from the state that is registered.
+    generators_.emplace_back(Generator{impl.graphsafe_get_state()}, 0);
   }
 }
 

@@ -6,8 +6,16 @@
 
 namespace reftorch::at::cuda {
 
-MemPool::MemPool(bool is_user_created) : id_(graph_pool_handle(is_user_created)), device_(c10::cuda::current_device()) {
-  c10::cuda::CUDACachingAllocator::get()->createOrIncrefPool(device_, id_);
+MemPool::MemPool(CUDAAllocator* allocator, bool is_user_created, bool use_on_oom, bool no_split)
+    : id_(graph_pool_handle(is_user_created)), device_(c10::cuda::current_device()) {
+  auto* const owner = c10::cuda::CUDACachingAllocator::get();
+  owner->createOrIncrefPool(device_, id_, allocator);
+  if (use_on_oom) {
+    owner->setUseOnOOM(device_, id_);
+  }
+  if (no_split) {
+    owner->setNoSplit(device_, id_);
+  }
 }
 
 MemPool::~MemPool() {

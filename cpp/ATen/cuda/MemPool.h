@@ -1,17 +1,22 @@
 // Mirrors: aten/src/ATen/cuda/MemPool.h
 //
-// A private pool of memory that belongs to the program: see Note [Private pools]. Left out: pools with an allocator of
-// their own, and pools that serve requests when the device is full.
+// A private pool of memory that belongs to the program: see Note [Private pools].
 #pragma once
 
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 
 namespace reftorch::at::cuda {
 
-// Makes the pool on the current device and releases it at the end.
+// Makes the pool on the current device and releases it at the end. `allocator` serves the pool's segments, null means
+// the device; with use_on_oom, unused memory of the pool serves other requests when the device is full; with no_split,
+// each request gets a segment of its own.
 class TORCH_API MemPool final {
  public:
-  explicit MemPool(bool is_user_created = true);
+  using CUDAAllocator = c10::cuda::CUDACachingAllocator::CUDAAllocator;
+
+  explicit MemPool(CUDAAllocator* allocator = nullptr, bool is_user_created = true, bool use_on_oom = false,
+                   bool no_split = false);
   ~MemPool();
   MemPool(const MemPool&) = delete;
   MemPool& operator=(const MemPool&) = delete;

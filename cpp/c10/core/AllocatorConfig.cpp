@@ -77,6 +77,14 @@ class AcceleratorAllocatorConfig::Parser {
                       "the settings of the allocator expect a number that is not negative, but got '", found, "'");
     return number;
   }
+  double take_fraction(const std::string& key) {
+    const std::string& found = take("a number");
+    char* end = nullptr;
+    const double number = std::strtod(found.c_str(), &end);
+    TORCH_CHECK_VALUE(!found.empty() && *end == '\0' && number >= 0 && number <= 1, key,
+                      " is invalid, set it in [0.0, 1.0]");
+    return number;
+  }
   size_t take_size() {
     // A size that does not fit into 64 bits means "as much as there is".
     constexpr double kLargest = 9e18;
@@ -113,7 +121,15 @@ class AcceleratorAllocatorConfig::Parser {
                key == "pinned_use_background_threads" || key == "pinned_use_cuda_host_register" ||
                key == "graph_capture_record_stream_reuse") {
       take_bool();
-    } else if (key == "pinned_num_register_threads" || key == "pinned_reserve_segment_size_mb") {
+    } else if (key == "per_process_memory_fraction") {
+      values_.per_process_memory_fraction = take_fraction(key);
+    } else if (key == "pinned_num_register_threads") {
+      const size_t threads = take_size();
+      TORCH_CHECK_VALUE(is_power_of_2(threads), "Number of register threads has to be power of 2, got ", threads);
+      constexpr size_t kMost = 128;
+      TORCH_CHECK_VALUE(threads <= kMost, "Number of register threads should be less than or equal to ", kMost,
+                        ", got ", threads);
+    } else if (key == "pinned_reserve_segment_size_mb") {
       take_size();
     } else {
       TORCH_CHECK_VALUE(false, "Unrecognized key '", key, "' in CUDA allocator config.");
@@ -188,7 +204,7 @@ AcceleratorAllocatorConfig& AcceleratorAllocatorConfig::instance() {
 }
 
 void AcceleratorAllocatorConfig::parseArgs(const std::string& env) {
-  Values values = values_;
+  Values values;
   Parser(env, values).parse();
   values_ = values;
   std::lock_guard<std::mutex> lock(mutex_);

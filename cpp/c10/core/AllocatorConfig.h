@@ -30,7 +30,8 @@ class C10_API AcceleratorAllocatorConfig {
   // there is not a list of settings.
   static AcceleratorAllocatorConfig& instance();
 
-  // Sets each setting that `env` names. Raises ValueError and changes nothing if `env` is not a list of settings.
+  // Sets each setting that `env` names, and gives all others their defaults, as in PyTorch. Raises ValueError and
+  // changes nothing if `env` is not a list of settings.
   void parseArgs(const std::string& env);
   std::string last_allocator_settings();
 
@@ -45,6 +46,11 @@ class C10_API AcceleratorAllocatorConfig {
   // The part of the allowed memory above which unused segments are returned before a new one is asked for; 0: never.
   static double garbage_collection_threshold() {
     return instance().values_.garbage_collection_threshold;
+  }
+  // The part of a device's memory that this process may take unless torch.cuda.set_per_process_memory_fraction says
+  // otherwise.
+  static double per_process_memory_fraction() {
+    return instance().values_.per_process_memory_fraction;
   }
   // The size of a segment for requests between kSmallSize and kMinLargeAlloc.
   static size_t large_segment_size() {
@@ -64,6 +70,7 @@ class C10_API AcceleratorAllocatorConfig {
     size_t max_non_split_rounding_size = size_t(20) << 20;
     size_t large_segment_size = size_t(20) << 20;
     double garbage_collection_threshold = 0;
+    double per_process_memory_fraction = 1;
     Divisions roundup_power2_divisions{};
   };
   class Parser;

@@ -141,6 +141,8 @@ struct TraceEntry {
   StreamId stream;
   int64_t time_us; // since the epoch
   Context context;
+  MempoolId_t pool_id{0, 0};
+  std::string user_metadata{}; // what setUserMetadata had said
 };
 
 // How a history is recorded.

@@ -40,6 +40,8 @@ double Event::elapsedTime(const Event& other) const {
                     "Both events must be created with argument 'enable_timing=True'.");
   TORCH_CHECK_VALUE(was_marked_for_recording_ && other.was_marked_for_recording_,
                     "Both events must be recorded before calculating elapsed time.");
+  TORCH_CHECK(device_index_ == other.device_index_, "Event device index ", static_cast<int>(device_index_),
+              " does not match other's device index ", static_cast<int>(other.device_index_), ".");
   TORCH_CHECK(query() && other.query(), "Both events must be completed before calculating elapsed time.");
   return impl_->elapsedTime(event_, other.event_, device_index_);
 }

@@ -34,6 +34,10 @@ struct C10_API GeneratorImpl : public intrusive_ptr_target {
   virtual intrusive_ptr<TensorImpl> get_state() const = 0;
   // Returns an independent generator with an equal state.
   virtual intrusive_ptr<GeneratorImpl> clone() const = 0;
+  // A generator that shares the state of this one, and taking over the state of another generator without a copy. Both
+  // raise NotImplementedError for a device without graphs.
+  virtual intrusive_ptr<GeneratorImpl> graphsafe_get_state() const;
+  virtual void graphsafe_set_state(const GeneratorImpl& other);
 
   Device device() const {
     return device_;

@@ -14,11 +14,13 @@
 #include <mutex>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace reftorch::c10::cuda::CUDACachingAllocator {
 namespace {
 
 using namespace reftorch::c10::CachingDeviceAllocator;
+using CachingAllocator::AcceleratorAllocatorConfig;
 
 DeviceCachingAllocator& memory_of(DeviceIndex device) {
   TORCH_CHECK(device >= 0 && device < device_count(), "Invalid device argument ", static_cast<int>(device),
@@ -51,9 +53,26 @@ std::string format_size(size_t bytes) {
   return text;
 }
 
+struct Observers {
+  std::mutex mutex;
+  std::vector<OutOfMemoryObserver> all;
+};
+Observers& observers() {
+  static auto* const it = new Observers; // never destroyed: memory is freed while the program ends
+  return *it;
+}
+
 [[noreturn]] void report_out_of_memory(const OutOfMemory& why, DeviceIndex device) {
   size_t free_bytes = 0, total = 0;
   C10_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
+  std::vector<OutOfMemoryObserver> called;
+  {
+    std::lock_guard<std::mutex> lock(observers().mutex);
+    called = observers().all;
+  }
+  for (const OutOfMemoryObserver& observer : called) {
+    observer(device, why.segment_size, total, free_bytes);
+  }
   const size_t unused = why.reserved_bytes - why.allocated_bytes;
   const std::string allowed =
       why.allowed_memory_maximum == 0 ? "" : format_size(why.allowed_memory_maximum) + " allowed; ";
@@ -75,6 +94,8 @@ size_t capacity(DeviceIndex device) {
 class NativeCachingAllocator final : public CUDAAllocator {
  public:
   DataPtr allocate(size_t n) override {
+    constexpr size_t kOneExabyte = size_t(1) << 60;
+    TORCH_CHECK_WITH(OutOfMemoryError, n < kOneExabyte, "CUDA out of memory. Tried to allocate more than 1EB memory.");
     const DeviceIndex device = current_device();
     const Device place(DeviceType::CUDA, device);
     if (n == 0) {
@@ -123,6 +144,13 @@ class NativeCachingAllocator final : public CUDAAllocator {
       return nullptr;
     }
     const CUDAGuard guard(stream.device_index());
+    if (!enabled_) {
+      void* data = nullptr;
+      C10_CUDA_CHECK(cudaMalloc(&data, n));
+      std::lock_guard<std::mutex> lock(mutex_);
+      raw_[data] = nullptr;
+      return data;
+    }
     Block* block = block_of(n, stream);
     std::lock_guard<std::mutex> lock(mutex_);
     raw_[block->ptr] = block;
@@ -140,6 +168,10 @@ class NativeCachingAllocator final : public CUDAAllocator {
       block = found->second;
       raw_.erase(found);
     }
+    if (block == nullptr) { // it was allocated while the cache was off
+      free_uncached(ptr);
+      return;
+    }
     free_block(block);
   }
   void enable(bool value) override {
@@ -151,13 +183,17 @@ class NativeCachingAllocator final : public CUDAAllocator {
   void setMemoryFraction(double fraction, DeviceIndex device) override {
     TORCH_CHECK(0 <= fraction && fraction <= 1, "invalid fraction:", fraction, ". Please set within [0, 1].");
     DeviceCachingAllocator& memory = memory_of(device);
+    std::lock_guard<std::mutex> lock(mutex_);
+    fractions_[device] = fraction;
     // A limit of 0 would mean "no limit", so the smallest limit is one byte, which allows no segment.
     memory.setAllowedMemoryMaximum(
         std::max<size_t>(1, static_cast<size_t>(fraction * static_cast<double>(capacity(device)))));
   }
   double getMemoryFraction(DeviceIndex device) override {
-    const size_t bytes = memory_of(device).allowedMemoryMaximum();
-    return bytes == 0 ? 1.0 : static_cast<double>(bytes) / static_cast<double>(capacity(device));
+    TORCH_CHECK(device >= 0 && device < device_count(), "Invalid device argument ", static_cast<int>(device));
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = fractions_.find(device);
+    return found != fractions_.end() ? found->second : AcceleratorAllocatorConfig::per_process_memory_fraction();
   }
   void beginAllocateToPool(DeviceIndex device, MempoolId_t mempool_id, std::function<bool(Stream)> filter) override {
     memory_of(device).beginAllocateToPool(mempool_id, std::move(filter));
@@ -165,8 +201,18 @@ class NativeCachingAllocator final : public CUDAAllocator {
   void endAllocateToPool(DeviceIndex device, MempoolId_t mempool_id) override {
     memory_of(device).endAllocateToPool(mempool_id);
   }
-  void createOrIncrefPool(DeviceIndex device, MempoolId_t mempool_id) override {
-    memory_of(device).createOrIncrefPool(mempool_id);
+  void createOrIncrefPool(DeviceIndex device, MempoolId_t mempool_id, CUDAAllocator* allocator) override {
+    memory_of(device).createOrIncrefPool(mempool_id, allocator);
+  }
+  void setUseOnOOM(DeviceIndex device, MempoolId_t mempool_id) override {
+    memory_of(device).setUseOnOOM(mempool_id);
+  }
+  void setNoSplit(DeviceIndex device, MempoolId_t mempool_id) override {
+    memory_of(device).setNoSplit(mempool_id);
+  }
+  bool checkPoolLiveAllocations(DeviceIndex device, MempoolId_t mempool_id,
+                                const std::unordered_set<void*>& expected) override {
+    return memory_of(device).checkPoolLiveAllocations(mempool_id, expected);
   }
   void releasePool(DeviceIndex device, MempoolId_t mempool_id) override {
     memory_of(device).releasePool(mempool_id);
@@ -180,9 +226,9 @@ class NativeCachingAllocator final : public CUDAAllocator {
   SnapshotInfo snapshot(MempoolId_t mempool_id) override {
     SnapshotInfo result;
     for (DeviceIndex i = 0; i < device_count(); i++) {
+      result.device_traces.push_back(memory_of(i).trace()); // without this snapshot
       auto segments = memory_of(i).snapshot(mempool_id);
       result.segments.insert(result.segments.end(), segments.begin(), segments.end());
-      result.device_traces.push_back(memory_of(i).trace());
     }
     return result;
   }
@@ -191,10 +237,26 @@ class NativeCachingAllocator final : public CUDAAllocator {
       memory_of(i).recordHistory(options);
     }
   }
+  void setUserMetadata(const std::string& metadata) override {
+    for (DeviceIndex i = 0; i < device_count(); i++) {
+      memory_of(i).setUserMetadata(metadata);
+    }
+  }
+  std::string getUserMetadata() override {
+    return device_count() == 0 ? "" : memory_of(0).getUserMetadata();
+  }
+  void attachOutOfMemoryObserver(OutOfMemoryObserver observer) override {
+    std::lock_guard<std::mutex> lock(observers().mutex);
+    observers().all.push_back(std::move(observer));
+  }
 
  private:
   // Returns a block of at least n bytes. The stream's device is current.
-  static Block* block_of(size_t n, Stream stream) {
+  Block* block_of(size_t n, Stream stream) {
+    const double fraction = AcceleratorAllocatorConfig::per_process_memory_fraction();
+    if (fraction < 1 && memory_of(stream.device_index()).allowedMemoryMaximum() == 0) {
+      setMemoryFraction(fraction, stream.device_index());
+    }
     OutOfMemory why{};
     Block* block = memory_of(stream.device_index()).allocate(n, block_padding(), stream, why);
     if (block == nullptr) {
@@ -206,7 +268,8 @@ class NativeCachingAllocator final : public CUDAAllocator {
 
   std::atomic<bool> enabled_{true};
   std::mutex mutex_;
-  std::unordered_map<void*, Block*> raw_; // what raw_alloc_with_stream returned
+  std::unordered_map<void*, Block*> raw_;             // what raw_alloc_with_stream returned; null: memory of cudaMalloc
+  std::unordered_map<DeviceIndex, double> fractions_; // what setMemoryFraction has set
 };
 
 CUDAAllocator*& chosen() {

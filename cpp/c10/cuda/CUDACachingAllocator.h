@@ -9,8 +9,11 @@
 
 #include <functional>
 #include <string>
+#include <unordered_set>
 
 namespace reftorch::c10::cuda::CUDACachingAllocator {
+
+using OutOfMemoryObserver = std::function<void(int64_t device, size_t asked, size_t total, size_t free_bytes)>;
 
 // What torch.cuda asks of an allocator beyond the DeviceAllocator.
 class C10_API CUDAAllocator : public DeviceAllocator {
@@ -32,7 +35,11 @@ class C10_API CUDAAllocator : public DeviceAllocator {
   // The private pools of a device: see DeviceCachingAllocator.
   virtual void beginAllocateToPool(DeviceIndex device, MempoolId_t mempool_id, std::function<bool(Stream)> filter) = 0;
   virtual void endAllocateToPool(DeviceIndex device, MempoolId_t mempool_id) = 0;
-  virtual void createOrIncrefPool(DeviceIndex device, MempoolId_t mempool_id) = 0;
+  virtual void createOrIncrefPool(DeviceIndex device, MempoolId_t mempool_id, CUDAAllocator* allocator = nullptr) = 0;
+  virtual void setUseOnOOM(DeviceIndex device, MempoolId_t mempool_id) = 0;
+  virtual void setNoSplit(DeviceIndex device, MempoolId_t mempool_id) = 0;
+  virtual bool checkPoolLiveAllocations(DeviceIndex device, MempoolId_t mempool_id,
+                                        const std::unordered_set<void*>& expected) = 0;
   virtual void releasePool(DeviceIndex device, MempoolId_t mempool_id) = 0;
   virtual int getPoolUseCount(DeviceIndex device, MempoolId_t mempool_id) = 0;
   // Returns the unused memory of a pool that nobody uses any more to CUDA.
@@ -41,6 +48,11 @@ class C10_API CUDAAllocator : public DeviceAllocator {
   // The segments of all devices, or those of one private pool.
   virtual CachingDeviceAllocator::SnapshotInfo snapshot(MempoolId_t mempool_id = {0, 0}) = 0;
   virtual void recordHistory(const CachingDeviceAllocator::HistoryOptions& options) = 0;
+  virtual void setUserMetadata(const std::string& metadata) = 0;
+  virtual std::string getUserMetadata() = 0;
+  // Adds a function that is called before an OutOfMemoryError is raised, with the device, the bytes that were asked
+  // for, all bytes of the device, and its free bytes.
+  virtual void attachOutOfMemoryObserver(OutOfMemoryObserver observer) = 0;
 };
 
 // Returns the allocator. Its allocate() allocates on the current device, for the current stream of that device.

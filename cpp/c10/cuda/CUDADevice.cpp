@@ -63,11 +63,32 @@ StreamId CUDADevice::next_stream() {
   return static_cast<StreamId>(place) + 1;
 }
 
+StreamId CUDADevice::adopt_stream(cudaStream_t handle) {
+  if (handle == nullptr) {
+    return 0;
+  }
+  for (size_t place = 0; place < streams_.size(); place++) {
+    if (streams_[place].load() == handle) {
+      return static_cast<StreamId>(place) + 1;
+    }
+  }
+  std::lock_guard<std::mutex> lock(external_mutex_);
+  const auto id = static_cast<StreamId>(reinterpret_cast<intptr_t>(handle));
+  external_.insert(id);
+  return id;
+}
+
 cudaStream_t CUDADevice::stream(StreamId id) const {
   if (id == 0) {
     return nullptr;
   }
   const bool is_place = id > 0 && static_cast<size_t>(id) <= streams_.size();
+  if (!is_place) {
+    std::lock_guard<std::mutex> lock(external_mutex_);
+    if (external_.count(id) != 0) {
+      return reinterpret_cast<cudaStream_t>(id);
+    }
+  }
   const cudaStream_t handle = is_place ? streams_[id - 1].load() : nullptr;
   TORCH_CHECK(handle != nullptr, "there is no stream with id ", id, " on device ", static_cast<int>(index_));
   return handle;

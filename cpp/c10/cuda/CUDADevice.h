@@ -17,6 +17,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <set>
 
 namespace reftorch::c10::cuda {
 
@@ -32,8 +33,11 @@ class C10_API CUDADevice final {
 
   // Returns the numbers of the pool's streams in turn: 1, 2, ..., 32, 1, ... Creates a stream at its first turn.
   StreamId next_stream();
-  // Returns CUDA's handle of the stream; null for the default stream, number 0. Takes no lock.
+  // Returns CUDA's handle of the stream; null for the default stream, number 0. Takes no lock for the pool's streams.
   cudaStream_t stream(StreamId id) const;
+  // Returns the number by which the functions here know a stream that another library has made: the address of the
+  // stream itself. Its maker destroys the stream after its last use.
+  StreamId adopt_stream(cudaStream_t handle);
 
   // The memory of the device. It has a lock of its own.
   DeviceCachingAllocator& memory() {
@@ -62,6 +66,8 @@ class C10_API CUDADevice final {
   LazyPtr<cudaDeviceProp> properties_;
   std::array<std::atomic<cudaStream_t>, 32> streams_{};
   size_t streams_handed_out_ = 0;
+  mutable std::mutex external_mutex_; // of external_; never held while another lock is taken
+  std::set<StreamId> external_;       // see adopt_stream
   DeviceCachingAllocator memory_;
   cublasHandle_t cublas_handle_ = nullptr;
   LazyPtr<intrusive_ptr<GeneratorImpl>> generator_;

@@ -19,8 +19,8 @@ void check_implementation(cudaError_t error, const char* file, int line) {
                            : "\nCUDA kernel errors might be asynchronously reported at some other API call, so the "
                              "stacktrace below might be incorrect.\nFor debugging consider passing "
                              "CUDA_LAUNCH_BLOCKING=1";
-  TORCH_CHECK(false, "CUDA error: ", cudaGetErrorString(error), advice, "\n(", cudaGetErrorName(error), " at ", file,
-              ":", line, ")");
+  throw AcceleratorError(static_cast<int>(error), str("CUDA error: ", cudaGetErrorString(error), advice, "\n(",
+                                                      cudaGetErrorName(error), " at ", file, ":", line, ")"));
 }
 
 } // namespace reftorch::c10::cuda

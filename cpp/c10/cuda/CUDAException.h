@@ -10,7 +10,7 @@
 
 namespace reftorch::c10::cuda {
 
-// Raises RuntimeError "CUDA error: ..." unless `error` is cudaSuccess. Also clears the error that the runtime
+// Raises AcceleratorError "CUDA error: ..." unless `error` is cudaSuccess. Also clears the error that the runtime
 // remembers, so that the next check does not report this error again.
 C10_API void check_implementation(cudaError_t error, const char* file, int line);
 

@@ -4,6 +4,7 @@
 #include <c10/cuda/DeviceCachingAllocator.h>
 
 #include <c10/core/AllocatorConfig.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -91,7 +92,8 @@ Context DeviceCachingAllocator::gather_context(RecordContext level) {
   return recorder != nullptr && record_context_.load() >= level ? recorder() : nullptr;
 }
 
-void DeviceCachingAllocator::record(Action action, size_t address, size_t size, Stream stream, const Context& context) {
+void DeviceCachingAllocator::record(Action action, size_t address, size_t size, Stream stream, const Context& context,
+                                    const BlockPool* pool) {
   const HistoryOptions& options = history_options_;
   const auto& skipped = options.skip_actions;
   if (!options.enabled || options.max_entries == 0 ||
@@ -102,9 +104,11 @@ void DeviceCachingAllocator::record(Action action, size_t address, size_t size, 
     history_.pop_front();
   }
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  history_.push_back({action, device_, address, size, stream.id(),
-                      std::chrono::duration_cast<std::chrono::microseconds>(now).count(),
-                      options.when >= RecordContext::ALLOC ? context : nullptr});
+  history_.push_back(
+      {action, device_, address, size, stream.id(), std::chrono::duration_cast<std::chrono::microseconds>(now).count(),
+       options.when >= RecordContext::ALLOC ? context : nullptr,
+       pool != nullptr && pool->owner_private_pool != nullptr ? pool->owner_private_pool->id : MempoolId_t{0, 0},
+       user_metadata_});
 }
 
 void DeviceCachingAllocator::recordHistory(const HistoryOptions& options) {
@@ -115,6 +119,16 @@ void DeviceCachingAllocator::recordHistory(const HistoryOptions& options) {
   if (options.clear || !options.enabled) {
     history_.clear();
   }
+}
+
+void DeviceCachingAllocator::setUserMetadata(const std::string& metadata) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  user_metadata_ = metadata;
+}
+
+std::string DeviceCachingAllocator::getUserMetadata() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return user_metadata_;
 }
 
 std::vector<TraceEntry> DeviceCachingAllocator::trace() {
@@ -192,6 +206,9 @@ Block* DeviceCachingAllocator::allocate(size_t request, size_t padding, Stream s
     release_unused_segments(context);
     block = new_segment(segment_size, stream, pool, /*retry=*/true, context);
   }
+  if (block == nullptr && pool.owner_private_pool == nullptr) {
+    block = find_in_spare_pools(size, stream);
+  }
   if (block == nullptr) {
     stats_.num_ooms++;
     why = {segment_size, static_cast<size_t>(stats_.allocated_bytes[0].current),
@@ -203,9 +220,9 @@ Block* DeviceCachingAllocator::allocate(size_t request, size_t padding, Stream s
 }
 
 BlockPool& DeviceCachingAllocator::get_pool(size_t size, Stream stream) {
-  for (const auto& [id, filter] : captures_underway_) {
-    if (filter(stream)) {
-      PrivatePool& pool = private_pool(id);
+  for (auto it = captures_underway_.rbegin(); it != captures_underway_.rend(); ++it) { // the innermost scope first
+    if (it->second(stream)) {
+      PrivatePool& pool = private_pool(it->first);
       return size <= kSmallSize ? pool.small_blocks : pool.large_blocks;
     }
   }
@@ -230,6 +247,19 @@ Block* DeviceCachingAllocator::find_unused(size_t size, Stream stream, BlockPool
   return block;
 }
 
+// The device is full: looks for an unused block in the pools that allow this. Returns null if there is none.
+Block* DeviceCachingAllocator::find_in_spare_pools(size_t size, Stream stream) {
+  for (const auto& [id, spare] : private_pools_) {
+    if (spare->use_on_oom) {
+      Block* block = find_unused(size, stream, size <= kSmallSize ? spare->small_blocks : spare->large_blocks);
+      if (block != nullptr) {
+        return block;
+      }
+    }
+  }
+  return nullptr;
+}
+
 // Returns a block that is a whole new segment, or null if there is no memory left.
 Block* DeviceCachingAllocator::new_segment(size_t segment_size, Stream stream, BlockPool& pool, bool retry,
                                            const Context& context) {
@@ -238,7 +268,11 @@ Block* DeviceCachingAllocator::new_segment(size_t segment_size, Stream stream, B
   }
   const bool allowed =
       allowed_memory_maximum_ == 0 || total_allocated_memory_ + segment_size <= allowed_memory_maximum_;
-  void* data = allowed ? get_(segment_size) : nullptr;
+  const PrivatePool* owner = pool.owner_private_pool;
+  void* data = !allowed ? nullptr
+               : owner != nullptr && owner->allocator != nullptr
+                   ? owner->allocator->raw_alloc_with_stream(segment_size, stream)
+                   : get_(segment_size);
   if (data == nullptr) {
     return nullptr;
   }
@@ -247,16 +281,20 @@ Block* DeviceCachingAllocator::new_segment(size_t segment_size, Stream stream, B
     pool.owner_private_pool->device_count++;
   }
   auto* block = new Block{stream, segment_size, &pool, static_cast<char*>(data)};
-  block->context_when_segment_allocated = context;
+  // With the option "state", only the places of the tensors in use are kept.
+  block->context_when_segment_allocated = record_context_.load() >= RecordContext::ALLOC ? context : nullptr;
   increase(stats_.segment, pool, 1);
   increase(stats_.reserved_bytes, pool, segment_size);
   count_oversize(stats_.oversize_segments, segment_size, /*more=*/true);
   stats_.num_device_alloc++;
-  record(Action::SEGMENT_ALLOC, reinterpret_cast<size_t>(data), segment_size, stream, context);
+  record(Action::SEGMENT_ALLOC, reinterpret_cast<size_t>(data), segment_size, stream, context, &pool);
   return block;
 }
 
 bool DeviceCachingAllocator::should_split(const Block& block, size_t size) {
+  if (block.pool->owner_private_pool != nullptr && block.pool->owner_private_pool->no_split) {
+    return false;
+  }
   const size_t rest = block.size - size;
   return block.pool->is_small ? rest >= kMinBlockSize : size < Config::max_split_size() && rest > kSmallSize;
 }
@@ -291,7 +329,7 @@ Block* DeviceCachingAllocator::take(Block* block, size_t size, size_t request, c
   increase(stats_.active_bytes, pool, block->size);
   increase(stats_.requested_bytes, pool, request);
   count_oversize(stats_.oversize_allocations, block->size, /*more=*/true);
-  record(Action::ALLOC, reinterpret_cast<size_t>(block->ptr), request, block->stream, context);
+  record(Action::ALLOC, reinterpret_cast<size_t>(block->ptr), request, block->stream, context, &pool);
   return block;
 }
 
@@ -305,7 +343,7 @@ void DeviceCachingAllocator::free(Block* block) {
   decrease(stats_.allocated_bytes, *block->pool, block->size);
   count_oversize(stats_.oversize_allocations, block->size, /*more=*/false);
   record(Action::FREE_REQUESTED, reinterpret_cast<size_t>(block->ptr), block->requested_size, block->stream,
-         context ? context : block->context_when_allocated);
+         context ? context : block->context_when_allocated, block->pool);
   if (block->stream_uses.empty()) {
     free_block(block, context);
   } else if (!captures_underway_.empty()) {
@@ -377,7 +415,7 @@ void DeviceCachingAllocator::synchronize_and_free_events(const Context& context)
 // Puts a block into its pool, after merging it with unused neighbours.
 void DeviceCachingAllocator::free_block(Block* block, const Context& context) {
   record(Action::FREE_COMPLETED, reinterpret_cast<size_t>(block->ptr), block->requested_size, block->stream,
-         context ? context : block->context_when_allocated);
+         context ? context : block->context_when_allocated, block->pool);
   BlockPool& pool = *block->pool;
   decrease(stats_.active, pool, 1);
   decrease(stats_.active_bytes, pool, block->size);
@@ -438,18 +476,46 @@ std::vector<BlockPool*> DeviceCachingAllocator::all_pools() {
   return pools;
 }
 
-static void create_or_incref(std::map<MempoolId_t, std::unique_ptr<PrivatePool>>& pools, MempoolId_t mempool_id) {
+static void create_or_incref(std::map<MempoolId_t, std::unique_ptr<PrivatePool>>& pools, MempoolId_t mempool_id,
+                             CUDACachingAllocator::CUDAAllocator* allocator = nullptr) {
   const auto found = pools.find(mempool_id);
   if (found == pools.end()) {
-    pools.emplace(mempool_id, std::make_unique<PrivatePool>(mempool_id));
+    pools.emplace(mempool_id, std::make_unique<PrivatePool>(mempool_id)).first->second->allocator = allocator;
   } else {
     found->second->use_count++;
   }
 }
 
-void DeviceCachingAllocator::createOrIncrefPool(MempoolId_t mempool_id) {
+void DeviceCachingAllocator::createOrIncrefPool(MempoolId_t mempool_id,
+                                                CUDACachingAllocator::CUDAAllocator* allocator) {
   std::lock_guard<std::mutex> lock(mutex_);
-  create_or_incref(private_pools_, mempool_id);
+  create_or_incref(private_pools_, mempool_id, allocator);
+}
+
+void DeviceCachingAllocator::setUseOnOOM(MempoolId_t mempool_id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  private_pool(mempool_id).use_on_oom = true;
+}
+
+void DeviceCachingAllocator::setNoSplit(MempoolId_t mempool_id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  private_pool(mempool_id).no_split = true;
+}
+
+bool DeviceCachingAllocator::checkPoolLiveAllocations(MempoolId_t mempool_id,
+                                                      const std::unordered_set<void*>& expected) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const PrivatePool& pool = private_pool(mempool_id);
+  size_t found = 0;
+  for (const Block* block : active_blocks_) {
+    if (block->allocated && block->pool->owner_private_pool == &pool) {
+      if (expected.count(block->ptr) == 0) {
+        return false;
+      }
+      found++;
+    }
+  }
+  return found == expected.size();
 }
 
 void DeviceCachingAllocator::beginAllocateToPool(MempoolId_t mempool_id, std::function<bool(Stream)> filter) {
@@ -473,7 +539,9 @@ void DeviceCachingAllocator::releasePool(MempoolId_t mempool_id) {
   std::lock_guard<std::mutex> lock(mutex_);
   PrivatePool& pool = private_pool(mempool_id);
   TORCH_INTERNAL_ASSERT(pool.use_count > 0, "a private pool was released too often");
-  pool.use_count--;
+  if (--pool.use_count == 0) {
+    pool.use_on_oom = false;
+  }
 }
 
 int DeviceCachingAllocator::getPoolUseCount(MempoolId_t mempool_id) {
@@ -508,9 +576,13 @@ size_t DeviceCachingAllocator::allowedMemoryMaximum() {
 void DeviceCachingAllocator::release_segment(Block* block, const Context& context) {
   BlockPool& pool = *block->pool;
   record(Action::SEGMENT_FREE, reinterpret_cast<size_t>(block->ptr), block->size, block->stream,
-         context ? context : block->context_when_segment_allocated);
+         context ? context : block->context_when_segment_allocated, &pool);
   pool.erase(block);
-  give_back_(block->ptr);
+  if (pool.owner_private_pool != nullptr && pool.owner_private_pool->allocator != nullptr) {
+    pool.owner_private_pool->allocator->raw_delete(block->ptr);
+  } else {
+    give_back_(block->ptr);
+  }
   if (pool.owner_private_pool != nullptr) {
     pool.owner_private_pool->device_count--;
   }

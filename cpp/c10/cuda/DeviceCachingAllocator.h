@@ -50,6 +50,10 @@
 
 namespace reftorch::c10::cuda {
 
+namespace CUDACachingAllocator {
+class CUDAAllocator;
+}
+
 struct BlockPool;
 struct PrivatePool;
 
@@ -100,8 +104,11 @@ struct PrivatePool {
   PrivatePool& operator=(const PrivatePool&) = delete;
 
   const MempoolId_t id;
-  int use_count = 1;    // graphs and other owners; at 0, unused segments of the pool may be returned
-  int device_count = 0; // segments
+  CUDACachingAllocator::CUDAAllocator* allocator = nullptr; // serves the segments of the pool; null: the device
+  bool use_on_oom = false; // whether its unused blocks serve other requests when the device is full
+  bool no_split = false;   // whether each request gets a segment of its own
+  int use_count = 1;       // graphs and other owners; at 0, unused segments of the pool may be returned
+  int device_count = 0;    // segments
   BlockPool small_blocks{{}, true, 0, this};
   BlockPool large_blocks{{}, false, 0, this};
 };
@@ -136,8 +143,15 @@ class DeviceCachingAllocator final {
   void beginAllocateToPool(MempoolId_t mempool_id, std::function<bool(Stream)> filter);
   // Ends what the function above began, but not the use.
   void endAllocateToPool(MempoolId_t mempool_id);
-  // Makes the pool unless it exists, and counts a use of it.
-  void createOrIncrefPool(MempoolId_t mempool_id);
+  // Makes the pool unless it exists, and counts a use of it. `allocator` serves the segments of a new pool; null means
+  // the device.
+  void createOrIncrefPool(MempoolId_t mempool_id, CUDACachingAllocator::CUDAAllocator* allocator = nullptr);
+  // Lets the unused blocks of the pool serve other requests when the device is full, until its last user releases it.
+  void setUseOnOOM(MempoolId_t mempool_id);
+  // Lets each request to the pool get a segment of its own.
+  void setNoSplit(MempoolId_t mempool_id);
+  // Returns whether the blocks that tensors own in the pool have exactly these addresses.
+  bool checkPoolLiveAllocations(MempoolId_t mempool_id, const std::unordered_set<void*>& expected);
   // Ends one use.
   void releasePool(MempoolId_t mempool_id);
   int getPoolUseCount(MempoolId_t mempool_id);
@@ -153,6 +167,9 @@ class DeviceCachingAllocator final {
   std::vector<CachingDeviceAllocator::SegmentInfo> snapshot(MempoolId_t mempool_id = {0, 0});
   std::vector<CachingDeviceAllocator::TraceEntry> trace();
   void recordHistory(const CachingDeviceAllocator::HistoryOptions& options);
+  // A text for each later entry of the history.
+  void setUserMetadata(const std::string& metadata);
+  std::string getUserMetadata();
 
  private:
   using Action = CachingDeviceAllocator::TraceEntry::Action;
@@ -163,6 +180,7 @@ class DeviceCachingAllocator final {
   PrivatePool& private_pool(MempoolId_t mempool_id);
   std::vector<BlockPool*> all_pools();
   Block* find_unused(size_t size, Stream stream, BlockPool& pool);
+  Block* find_in_spare_pools(size_t size, Stream stream);
   Block* new_segment(size_t segment_size, Stream stream, BlockPool& pool, bool retry, const Context& context);
   Block* take(Block* block, size_t size, size_t request, const Context& context);
   static bool should_split(const Block& block, size_t size);
@@ -185,7 +203,8 @@ class DeviceCachingAllocator final {
   void decrease(StatArray& stat, const BlockPool& pool, size_t amount);
   void count_oversize(CachingDeviceAllocator::Stat& stat, size_t size, bool more);
   Context gather_context(CachingDeviceAllocator::RecordContext level);
-  void record(Action action, size_t address, size_t size, Stream stream, const Context& context);
+  void record(Action action, size_t address, size_t size, Stream stream, const Context& context,
+              const BlockPool* pool = nullptr);
 
   const DeviceIndex device_;
   void* (*const get_)(size_t);
@@ -206,6 +225,7 @@ class DeviceCachingAllocator final {
   CachingDeviceAllocator::DeviceStats stats_;
 
   CachingDeviceAllocator::HistoryOptions history_options_;
+  std::string user_metadata_;
   std::deque<CachingDeviceAllocator::TraceEntry> history_;
   // Copies of two of the options, for gather_context, which holds no lock.
   std::atomic<CachingDeviceAllocator::CreateContextFn> context_recorder_{nullptr};

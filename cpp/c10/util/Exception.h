@@ -9,6 +9,7 @@
 #include <exception>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace reftorch::c10 {
@@ -56,6 +57,17 @@ class C10_API LinAlgError : public Error {
 };
 class C10_API OutOfMemoryError : public Error {
   using Error::Error;
+};
+// A function of a device's library failed. Python sees torch.AcceleratorError, with the number of the library's error.
+class C10_API AcceleratorError : public Error {
+ public:
+  AcceleratorError(int error_code, std::string message) : Error(std::move(message)), error_code_(error_code) {}
+  int error_code() const {
+    return error_code_;
+  }
+
+ private:
+  int error_code_;
 };
 
 // Called with each warning. csrc/Exceptions.cpp sets a handler that calls Python's warnings.warn; without a handler,

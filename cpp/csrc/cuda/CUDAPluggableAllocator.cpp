@@ -97,7 +97,7 @@ class CUDAPluggableAllocator final : public c10::cuda::CUDACachingAllocator::CUD
   void endAllocateToPool(c10::DeviceIndex, c10::MempoolId_t) override {
     refuse("endAllocateToPool");
   }
-  void createOrIncrefPool(c10::DeviceIndex, c10::MempoolId_t) override {
+  void createOrIncrefPool(c10::DeviceIndex, c10::MempoolId_t, CUDAAllocator*) override {
     refuse("createOrIncrefPool");
   }
   void releasePool(c10::DeviceIndex, c10::MempoolId_t) override {
@@ -114,6 +114,24 @@ class CUDAPluggableAllocator final : public c10::cuda::CUDACachingAllocator::CUD
   }
   void recordHistory(const HistoryOptions&) override {
     refuse("recordHistory");
+  }
+  void setUseOnOOM(c10::DeviceIndex, c10::MempoolId_t) override {
+    refuse("setUseOnOOM");
+  }
+  void setNoSplit(c10::DeviceIndex, c10::MempoolId_t) override {
+    refuse("setNoSplit");
+  }
+  bool checkPoolLiveAllocations(c10::DeviceIndex, c10::MempoolId_t, const std::unordered_set<void*>&) override {
+    refuse("checkPoolLiveAllocations");
+  }
+  void setUserMetadata(const std::string&) override {
+    refuse("setUserMetadata");
+  }
+  std::string getUserMetadata() override {
+    refuse("getUserMetadata");
+  }
+  void attachOutOfMemoryObserver(c10::cuda::CUDACachingAllocator::OutOfMemoryObserver) override {
+    refuse("attachOutOfMemoryObserver");
   }
 
  private:

@@ -16,12 +16,15 @@
 #include <ATen/cuda/Sleep.h>
 #include <ATen/record_function.h>
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDADevice.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <c10/cuda/CachingHostAllocator.h>
 
 #include <pthread.h>
+
+#include <mutex>
 
 #include <pybind11/pybind11.h>
 
@@ -69,6 +72,18 @@ py::dict device_properties(int64_t device) {
   result["multi_processor_count"] = p.multiProcessorCount;
   result["warp_size"] = p.warpSize;
   result["max_threads_per_multi_processor"] = p.maxThreadsPerMultiProcessor;
+  result["uuid"] = py::bytes(p.uuid.bytes, sizeof p.uuid.bytes);
+  result["max_threads_per_block"] = p.maxThreadsPerBlock;
+  result["shared_memory_per_block"] = p.sharedMemPerBlock;
+  result["shared_memory_per_block_optin"] = p.sharedMemPerBlockOptin;
+  result["shared_memory_per_multiprocessor"] = p.sharedMemPerMultiprocessor;
+  result["regs_per_multiprocessor"] = p.regsPerMultiprocessor;
+  result["L2_cache_size"] = p.l2CacheSize;
+  result["is_integrated"] = p.integrated != 0;
+  result["is_multi_gpu_board"] = p.isMultiGpuBoard != 0;
+  result["pci_bus_id"] = p.pciBusID;
+  result["pci_device_id"] = p.pciDeviceID;
+  result["pci_domain_id"] = p.pciDomainID;
   return result;
 }
 
@@ -80,12 +95,42 @@ void init_streams(py::module_& m) {
         [](int64_t device) { return pack(c10::cuda::getCurrentCUDAStream(checked_device_index(device))); });
   m.def("_cuda_getDefaultStream",
         [](int64_t device) { return pack(c10::cuda::getDefaultCUDAStream(checked_device_index(device))); });
+  m.def("_cuda_getStreamFromExternal", [](uintptr_t handle, int64_t device) {
+    const c10::Device place(c10::DeviceType::CUDA, checked_device_index(device));
+    const auto id = c10::cuda::CUDADevice::get(place.index()).adopt_stream(reinterpret_cast<cudaStream_t>(handle));
+    return pack(CUDAStream(c10::Stream(c10::Stream::UNSAFE, place, id)));
+  });
   m.def("_cuda_getStreamFromPool",
         [](int64_t device) { return pack(c10::cuda::getStreamFromPool(checked_device_index(device))); });
+  m.def("_cuda_getCurrentRawStream", [](int64_t device) {
+    return reinterpret_cast<uintptr_t>(c10::cuda::getCurrentCUDAStream(checked_device_index(device)).stream());
+  });
   // Makes the stream the current one of its device, and the device the current one.
   m.def("_cuda_setStream", [](int64_t stream_id, int64_t device) {
     c10::cuda::set_device(checked_device_index(device));
     c10::cuda::setCurrentCUDAStream(stream_from(stream_id, device));
+  });
+}
+
+// The functions of CUDA's runtime that torch.cuda.cudart() has. They return the number of an error.
+void init_cudart(py::module_& m) {
+  using no_gil = py::call_guard<py::gil_scoped_release>;
+  m.def("_cudart_cudaHostRegister", [](uintptr_t data, size_t bytes, unsigned flags) {
+    return int(c10::cuda::registerHostMemory(reinterpret_cast<void*>(data), bytes, flags));
+  });
+  m.def("_cudart_cudaHostUnregister",
+        [](uintptr_t data) { return int(c10::cuda::unregisterHostMemory(reinterpret_cast<void*>(data))); });
+  m.def("_cudart_cudaStreamCreate",
+        [](uintptr_t stream) { return int(cudaStreamCreate(reinterpret_cast<cudaStream_t*>(stream))); });
+  m.def(
+      "_cudart_cudaStreamDestroy",
+      [](uintptr_t stream) { return int(cudaStreamDestroy(reinterpret_cast<cudaStream_t>(stream))); }, no_gil());
+  m.def("_cuda_getCurrentBlasHandle", [] {
+    auto& device = c10::cuda::CUDADevice::get(c10::cuda::current_device());
+    std::lock_guard<std::mutex> lock(device.mutex());
+    TORCH_CHECK(device.cublas_handle() != nullptr || cublasCreate(&device.cublas_handle()) == CUBLAS_STATUS_SUCCESS,
+                "cublasCreate failed");
+    return reinterpret_cast<uintptr_t>(device.cublas_handle());
   });
 }
 
@@ -135,6 +180,7 @@ void initCuda(PyObject* module) {
   m.def("_cuda_getDefaultGenerator",
         [](int64_t device) { return at::cuda::detail::getDefaultCUDAGenerator(checked_device_index(device)); });
   init_streams(m);
+  init_cudart(m);
   initCudaMemory(m);
   initCudaGraph(m);
 #if defined(CUDA_SIM)

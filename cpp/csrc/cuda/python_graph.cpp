@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <unordered_set>
 
 namespace py = pybind11;
 
@@ -71,10 +72,20 @@ void initCudaGraph(py::module_& m) {
            [](const CUDAGraph& self) { return reinterpret_cast<uintptr_t>(self.raw_cuda_graph_exec()); });
 
   py::class_<MemPool>(m, "_MemPool")
-      .def(py::init<>())
+      .def(py::init<MemPool::CUDAAllocator*, bool, bool, bool>(), py::arg("allocator") = py::none(),
+           py::arg("is_user_created") = true, py::arg("use_on_oom") = false, py::arg("no_split") = false)
       .def_property_readonly("id", method(&MemPool::id))
       .def_property_readonly("device", [](const MemPool& self) { return int(self.device()); })
       .def("use_count", method(&MemPool::use_count));
+  m.def("_cuda_checkPoolLiveAllocations",
+        [](int64_t device, MempoolId_t mempool_id, const std::unordered_set<uintptr_t>& expected) {
+          std::unordered_set<void*> addresses;
+          for (const uintptr_t address : expected) {
+            addresses.insert(reinterpret_cast<void*>(address));
+          }
+          return c10::cuda::CUDACachingAllocator::get()->checkPoolLiveAllocations(checked_device_index(device),
+                                                                                  mempool_id, addresses);
+        });
   m.def("_cuda_beginAllocateCurrentThreadToPool", &begin_allocate_current_thread_to_pool);
   m.def("_cuda_endAllocateToPool", [](int64_t device, MempoolId_t mempool_id) {
     c10::cuda::CUDACachingAllocator::get()->endAllocateToPool(checked_device_index(device), mempool_id);

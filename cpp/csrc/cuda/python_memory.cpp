@@ -9,8 +9,10 @@
 
 #include <c10/core/AllocatorConfig.h>
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDADevice.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CachingHostAllocator.h>
 #include <c10/util/Exception.h>
 
 #include <pybind11/pybind11.h>
@@ -84,10 +86,38 @@ py::tuple memory_info(int64_t device) {
   return py::make_tuple(free_bytes, total);
 }
 
+py::dict to_dict(const c10::cuda::DurationStat& stat) {
+  py::dict result;
+  result["total"] = stat.total;
+  result["max"] = stat.max;
+  result["min"] = stat.min;
+  result["count"] = stat.count;
+  result["avg"] = stat.count == 0 ? 0 : stat.total / stat.count;
+  return result;
+}
+
+py::dict host_memory_stats() {
+  const c10::cuda::HostStats stats = c10::cuda::CachingHostAllocator_getStats();
+  py::dict result;
+  result["num_host_alloc"] = stats.num_host_alloc;
+  result["num_host_free"] = stats.num_host_free;
+  result["allocations"] = to_dict(stats.allocations);
+  result["active_requests"] = to_dict(stats.active_requests);
+  result["allocated_bytes"] = to_dict(stats.allocated_bytes);
+  result["active_bytes"] = to_dict(stats.active_bytes);
+  result["host_alloc_time"] = to_dict(stats.host_alloc_time);
+  result["host_free_time"] = to_dict(stats.host_free_time);
+  return result;
+}
+
 // ---- snapshot and history ----
 
 // Returns the frames of the calling Python code; null in a thread that runs no Python, such as one of the engine's.
 Context gather_python_frames() {
+  if (PyGILState_GetThisThreadState() == nullptr) {
+    return nullptr;
+  }
+  const py::gil_scoped_acquire gil; // a function such as empty_cache has released the lock
   auto frames = profiler::python_frames();
   return frames ? std::make_shared<const GatheredContext>(*std::move(frames)) : nullptr;
 }
@@ -143,7 +173,9 @@ py::dict to_dict(const TraceEntry& entry) {
   result["size"] = entry.size;
   result["stream"] = entry.stream;
   result["time_us"] = entry.time_us;
-  result["pool_id"] = py::make_tuple(0, 0);
+  result["pool_id"] = py::make_tuple(entry.pool_id.first, entry.pool_id.second);
+  result["user_metadata"] = entry.user_metadata;
+  result["compile_context"] = "N/A"; // there is no compiler
   result["frames"] = to_list(entry.context);
   return result;
 }
@@ -191,9 +223,9 @@ void record_memory_history(const std::optional<std::string>& enabled, const std:
   constexpr const char* kStacks[] = {"python", "all"};
   HistoryOptions options;
   if (enabled) {
-    const bool all = place_of(*enabled, kEnabled, std::end(kEnabled), "state or all") == 1;
+    place_of(*enabled, kEnabled, std::end(kEnabled), "state or all"); // both record the same, as in PyTorch
     options.enabled = true;
-    options.max_entries = all ? max_entries : 0;
+    options.max_entries = max_entries;
   }
   if (enabled && context) {
     options.when =
@@ -227,12 +259,31 @@ void initCudaMemory(py::module_& m) {
   m.def("_cuda_getAllocatorBackend", [] { return allocator().name(); });
   m.def(
       "_cuda_cudaCachingAllocator_raw_alloc",
-      [](size_t size, int64_t stream_id, int64_t device) {
-        const c10::Device place(c10::DeviceType::CUDA, checked_device_index(device));
-        const c10::Stream stream(c10::Stream::UNSAFE, place, stream_id);
+      [](size_t size, int64_t stream_id, std::optional<int64_t> device) {
+        // Without a device, the second argument is CUDA's handle of a stream of the current device.
+        const c10::Device place(c10::DeviceType::CUDA,
+                                device ? checked_device_index(*device) : c10::cuda::current_device());
+        const c10::StreamId id =
+            device ? stream_id
+                   : c10::cuda::CUDADevice::get(place.index()).adopt_stream(reinterpret_cast<cudaStream_t>(stream_id));
+        const c10::Stream stream(c10::Stream::UNSAFE, place, id);
         return reinterpret_cast<uintptr_t>(allocator().raw_alloc_with_stream(size, stream));
       },
-      no_gil());
+      py::arg("size"), py::arg("stream"), py::arg("device") = py::none(), no_gil());
+  m.def("_cuda_setMemoryMetadata", [](const std::string& metadata) { allocator().setUserMetadata(metadata); });
+  m.def("_cuda_getMemoryMetadata", [] { return allocator().getUserMetadata(); });
+  // The function gets the device, the bytes that were asked for, all bytes of the device, and its free bytes.
+  m.def("_cuda_attach_out_of_memory_observer", [](const py::object& observer) {
+    auto* const owned = new py::object(observer); // never released: the allocator outlives the interpreter
+    allocator().attachOutOfMemoryObserver([owned](int64_t device, size_t asked, size_t total, size_t free_bytes) {
+      const py::gil_scoped_acquire gil;
+      (*owned)(device, asked, total, free_bytes);
+    });
+  });
+  m.def("_cuda_hostMemoryStats", &host_memory_stats);
+  m.def("_cuda_resetAccumulatedHostMemoryStats", [] { c10::cuda::CachingHostAllocator_resetAccumulatedStats(); });
+  m.def("_cuda_resetPeakHostMemoryStats", [] { c10::cuda::CachingHostAllocator_resetPeakStats(); });
+  m.def("_host_emptyCache", [] { c10::cuda::CachingHostAllocator_emptyCache(); }, no_gil());
   m.def(
       "_cuda_cudaCachingAllocator_raw_delete",
       [](uintptr_t ptr) { allocator().raw_delete(reinterpret_cast<void*>(ptr)); }, no_gil());

@@ -252,9 +252,14 @@ def _sizes_along(tensors: Sequence[Tensor], shape: Sequence[int], dim: int, what
     sizes = []
     for i, tensor in enumerate(tensors):
         if tensor.dim() != len(shape):
+            if what == "Output":
+                raise RuntimeError(
+                    f"Output tensor at index {i} has incorrect shape: {list(tensor.shape)}. Expected same shape except "
+                    f"for scatter dim {dim} as the source tensor: {list(shape)}"
+                )
             raise RuntimeError(
-                f"{what} tensor at index {i} has incorrect number of dimensions: expected {len(shape)}, but got "
-                f"{tensor.dim()}"
+                f"Expected all input tensors to have the same number of dimensions, but got {tensor.dim()} dimensions "
+                f"at index {i}, expected {len(shape)}"
             )
         expected = list(shape)
         expected[dim] = tensor.size(dim)

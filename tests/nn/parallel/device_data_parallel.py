@@ -135,14 +135,14 @@ MISUSE: list[tuple[Callable[[], Any], str]] = [
     (lambda: comm.scatter(X, [0, 1], out=both(2)), "'devices' must not be specified when 'out' is specified"),
     (lambda: comm.scatter(X, None, [1], out=both(2)), "'chunk_sizes' must not be specified when 'out' is specified"),
     (lambda: comm.scatter(X, out=[]), "Expected at least one output tensor to scatter to"),
-    (lambda: comm.scatter(X, out=both(2)), "index 0 has incorrect number of dimensions: expected 2, but got 1"),
+    (lambda: comm.scatter(X, out=both(2)), r"index 0 has incorrect shape: \[2\]"),
     (lambda: comm.scatter(X, out=both(2, 3)), r"index 0 has invalid shape \[2, 3\], but expected \[2, 4\]"),
     (lambda: comm.scatter(X, out=both(2, 4)), "scatter dim 0 does not match the source tensor: expected 5, but got 4"),
     (lambda: comm.gather([]), "Expected at least one tensor to gather from"),
     (lambda: comm.gather([X]), "input tensor at index 0 has device 'cpu'"),
     (lambda: comm.gather(both(2, 3), destination=0, out=X), "'destination' must not be specified when 'out'"),
     (lambda: comm.gather(both(2, 3), out=X), r"Expected out tensor to have shape \[4, 3\], but got \[5, 4\]"),
-    (lambda: comm.gather([*both(2, 3), torch.ones(2, device=FIRST)]), "index 2 has incorrect number of dimensions"),
+    (lambda: comm.gather([*both(2, 3), torch.ones(2, device=FIRST)]), "the same number of dimensions, but got 1"),
 ]
 
 

@@ -147,6 +147,15 @@ void copy_kernel_cuda(TensorIterator& iter, bool non_blocking) {
     }
     return;
   }
+  if (non_blocking && src.device().is_cpu() && src.scalar_type() != dst.scalar_type()) {
+    // The source may be the destination of a copy that still runs, so its bytes are read in the order of the stream,
+    // and converted on the device.
+    const Tensor bytes = detail::empty_generic(src.sizes(), src.scalar_type(), dst.device());
+    Tensor there = bytes, result = dst;
+    at::copy_(there, src.contiguous(), /*non_blocking=*/true);
+    at::copy_(result, bytes);
+    return;
+  }
   const Tensor dense_src = cast_to_dtype(src, dst.scalar_type()).contiguous();
   Tensor result = dst;
   if (dst.is_contiguous()) {

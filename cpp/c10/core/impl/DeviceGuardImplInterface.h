@@ -51,6 +51,10 @@ struct C10_API DeviceGuardImplInterface {
   virtual bool queryStream(const Stream& stream) const;
   virtual void synchronizeStream(const Stream& stream) const;
   virtual void synchronizeDevice(DeviceIndex index) const;
+  // Returns whether the work of the stream is recorded for a graph and not run.
+  virtual bool isStreamCapturing(const Stream&) const {
+    return false;
+  }
 
   // --- Events. `*event` is null until the first record, which creates the device's event.
   virtual void destroyEvent(void* event, DeviceIndex index) const noexcept;

@@ -2,6 +2,7 @@
 #include <c10/cuda/impl/CUDAGuardImpl.h>
 
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/util/LongWork.h>
 
@@ -10,6 +11,11 @@ namespace reftorch::c10::cuda::impl {
 void CUDAGuardImpl::synchronizeDevice(DeviceIndex index) const {
   const CUDAGuard guard(index);
   device_synchronize();
+}
+
+bool CUDAGuardImpl::isStreamCapturing(const Stream& stream) const {
+  const CUDAGuard guard(stream.device_index());
+  return stream.id() != 0 && capture_status(CUDAStream(stream)) != CaptureStatus::None;
 }
 
 void CUDAGuardImpl::destroyEvent(void* event, DeviceIndex index) const noexcept {

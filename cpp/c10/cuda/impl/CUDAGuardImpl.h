@@ -54,6 +54,7 @@ struct CUDAGuardImpl final : c10::impl::DeviceGuardImplInterface {
     CUDAStream(stream).synchronize();
   }
   void synchronizeDevice(DeviceIndex index) const override;
+  bool isStreamCapturing(const Stream& stream) const override;
 
   void destroyEvent(void* event, DeviceIndex index) const noexcept override;
   void record(void** event, const Stream& stream, DeviceIndex index, EventFlag flag) const override;

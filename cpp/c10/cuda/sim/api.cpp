@@ -7,6 +7,7 @@
 #include <c10/cuda/sim/runtime.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
@@ -226,6 +227,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   }
   *properties = {"CUDA simulator", runtime().memory_bytes, kMaxShared,         warpSize, int(kMaxThreads),
                  kMultiProcessors, int(kMaxThreads),       /*major, minor=*/0, 0};
+  // The digits of the number of the device, after a fixed beginning.
+  std::snprintf(properties->uuid.bytes, sizeof properties->uuid.bytes, "simulated-%05d", device);
+  properties->sharedMemPerBlockOptin = properties->sharedMemPerMultiprocessor = kMaxShared;
+  properties->pciDeviceID = device;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
@@ -286,7 +291,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
     }
     at = begin + size;
   }
-  if (static_cast<size_t>(device.base + runtime().memory_bytes - at) < bytes) {
+  if (static_cast<size_t>(device.base + runtime().memory_bytes - kContextBytes - at) < bytes) {
     return done(cudaErrorMemoryAllocation);
   }
   if (bytes > 0) {
@@ -316,7 +321,8 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
   RETURN_IF_ERROR(status());
   std::lock_guard<std::mutex> lock(runtime().mutex);
-  *free_bytes = *total_bytes = runtime().memory_bytes;
+  *total_bytes = runtime().memory_bytes;
+  *free_bytes = *total_bytes - kContextBytes;
   for (const auto& [begin, bytes] : runtime().devices[current_device].live) {
     *free_bytes -= bytes;
   }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <iterator>
 
 namespace cudasim {
 
@@ -57,6 +58,30 @@ cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
   runtime().pinned[static_cast<char*>(*pointer)] = bytes;
   return cudaSuccess;
 }
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
+  RETURN_IF_ERROR(status());
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  char* const begin = static_cast<char*>(pointer);
+  if (begin == nullptr || bytes == 0) {
+    return done(cudaErrorInvalidValue);
+  }
+  const auto behind = runtime().pinned.lower_bound(begin + bytes);
+  if (behind != runtime().pinned.begin() && std::prev(behind)->first + std::prev(behind)->second > begin) {
+    return done(cudaErrorHostMemoryAlreadyRegistered);
+  }
+  runtime().pinned[begin] = bytes;
+  runtime().registered.insert(begin);
+  return cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void* pointer) {
+  RETURN_IF_ERROR(status());
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  if (runtime().registered.erase(static_cast<char*>(pointer)) == 0) {
+    return done(cudaErrorHostMemoryNotRegistered);
+  }
+  runtime().pinned.erase(static_cast<char*>(pointer));
+  return cudaSuccess;
+}
 cudaError_t cudaFreeHost(void* pointer) {
   RETURN_IF_ERROR(status());
   RETURN_IF_ERROR(forbid_unsafe());
@@ -65,7 +90,7 @@ cudaError_t cudaFreeHost(void* pointer) {
     return cudaSuccess;
   }
   const auto found = runtime().pinned.find(static_cast<char*>(pointer));
-  if (found == runtime().pinned.end()) {
+  if (found == runtime().pinned.end() || runtime().registered.count(found->first) != 0) {
     return done(cudaErrorInvalidValue);
   }
   const size_t rounded = (found->second + kPage - 1) / kPage * kPage;

@@ -47,6 +47,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,6 +55,9 @@
 namespace cudasim {
 
 constexpr size_t kMaxThreads = 1024, kMaxShared = 48 << 10, kPage = 4096;
+// The memory of a device that the process needs for itself, as the context of a process on a GPU does. It cannot be
+// allocated.
+constexpr size_t kContextBytes = size_t(1) << 20;
 constexpr int kMaxDevices = 16, kMultiProcessors = 4;
 
 std::string setting(const char* name, const char* otherwise);
@@ -107,6 +111,7 @@ struct Runtime {
   std::map<CUstream_st*, StreamPtr> streams;
   std::vector<std::shared_ptr<Capture>> captures; // those that have begun and not ended
   std::map<char*, size_t> pinned;
+  std::set<char*> registered;          // those of them that the program has allocated: cudaHostRegister
   std::map<char*, char*> pinned_views; // by what the host sees: see Note [Two views of pinned memory]
   bool protect, blocking;
   std::atomic<bool> forked{false};

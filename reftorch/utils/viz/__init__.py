@@ -1,0 +1,4 @@
+"""Pictures of what keeps tensors alive.
+
+Mirrors: torch/utils/viz
+"""
