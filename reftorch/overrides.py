@@ -48,7 +48,7 @@ __all__ = [
 # Functions of torch that take no tensor, or whose result must not depend on a class.
 _IGNORED_FUNCTIONS = """
     typename is_tensor is_storage set_default_dtype get_default_dtype set_default_device get_default_device
-    is_warn_always_enabled set_warn_always get_num_threads set_num_threads
+    get_device_module is_warn_always_enabled set_warn_always get_num_threads set_num_threads
     set_rng_state get_rng_state manual_seed initial_seed seed is_grad_enabled set_printoptions
     promote_types can_cast broadcast_shapes tensor as_tensor from_numpy frombuffer
     asarray from_dlpack from_file

@@ -9,12 +9,12 @@ Leaves out: communicators of several processes, which are in ``reftorch.distribu
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from reftorch import _VF
 from reftorch._tensor import Tensor
+from reftorch._warnings import warn
 from reftorch.autograd import no_grad
 from reftorch.cuda._device import device_of
 
@@ -150,11 +150,10 @@ def reduce(
                 "taking in a single output tensor. The signature of reduce is: reduce(inputs, output=None, root=0, "
                 "op=SUM, streams=None, comms=None)."
             )
-        warnings.warn(
+        warn(
             "`nccl.reduce` with an output tensor list is deprecated. Please specify a single output tensor with "
             "argument 'output' instead instead.",
             FutureWarning,
-            stacklevel=2,
         )
         output = outputs[root]
     output = inputs[root] if output is None else output

@@ -39,7 +39,7 @@ STAY_ON_CPU = ("range.step", "normal.float_float", "to.device")
 # factors of lists.
 ON_THE_CPU = {
     "tensor_split.tensor_indices_or_sections": "to be on cpu",
-    **{f"{op}.data": "batch_sizes must be a 1D CPU int64 tensor" for op in ("rnn_tanh", "rnn_relu", "gru", "lstm")},
+    **{f"{op}.data": "batch_sizes tensor should be on CPU" for op in ("rnn_tanh", "rnn_relu", "gru", "lstm")},
     **dict.fromkeys(
         ("_pack_padded_sequence", "_pack_padded_sequence_backward", "_pad_packed_sequence"),
         "'lengths' argument should be a 1D CPU int64 tensor",

@@ -28,8 +28,7 @@ inline void check_rnn_devices(const Tensor& input, TensorList params, TensorList
 // RuntimeError if a number is larger than the one before it, or if their sum is not the size of data.
 inline std::vector<int64_t> checked_batch_sizes(const Tensor& batch_sizes, const Tensor& data, const Tensor& hx) {
   TORCH_CHECK(batch_sizes.device().is_cpu(), "batch_sizes tensor should be on CPU, but got on ", batch_sizes.device());
-  TORCH_CHECK(batch_sizes.dim() == 1 && batch_sizes.scalar_type() == kLong &&
-                  batch_sizes.device().type() == c10::DeviceType::CPU,
+  TORCH_CHECK(batch_sizes.dim() == 1 && batch_sizes.scalar_type() == kLong,
               "batch_sizes must be a 1D CPU int64 tensor, but got ", batch_sizes.dim(), "D ", batch_sizes.device(), " ",
               toString(batch_sizes.scalar_type()), " tensor");
   TORCH_CHECK(batch_sizes.numel() > 0, "Expected sequence length to be larger than 0 in RNN");
