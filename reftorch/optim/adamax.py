@@ -6,6 +6,7 @@ Leaves out: sparse gradients, complex parameters, and ``capturable``, which is r
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -228,23 +229,9 @@ def adamax(
     """
     _check_state_steps(state_steps)
     _check_capturable(capturable, params, state_steps)
-    if foreach and not capturable:
-        _multi_tensor_adamax(
-            params,
-            grads,
-            exp_avgs,
-            exp_infs,
-            state_steps,
-            eps=eps,
-            beta1=beta1,
-            beta2=beta2,
-            lr=lr,
-            weight_decay=weight_decay,
-            maximize=maximize,
-            differentiable=differentiable,
-        )
-        return
-    _single_tensor_adamax(
+    single = functools.partial(_single_tensor_adamax, capturable=capturable)
+    func = _multi_tensor_adamax if foreach and not capturable else single
+    func(
         params,
         grads,
         exp_avgs,
@@ -257,7 +244,6 @@ def adamax(
         weight_decay=weight_decay,
         maximize=maximize,
         differentiable=differentiable,
-        capturable=capturable,
     )
 
 

@@ -6,6 +6,7 @@ Leaves out: sparse gradients, complex parameters, and ``capturable``, which is r
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -270,26 +271,9 @@ def nadam(
         raise RuntimeError("API has changed, `mu_products` argument must contain a list of singleton tensors")
     others = "params, mu_products and state_steps"
     _check_capturable(capturable, params, mu_products, state_steps, others=others)
-    if foreach and not capturable:
-        _multi_tensor_nadam(
-            params,
-            grads,
-            exp_avgs,
-            exp_avg_sqs,
-            mu_products,
-            state_steps,
-            beta1=beta1,
-            beta2=beta2,
-            lr=lr,
-            weight_decay=weight_decay,
-            momentum_decay=momentum_decay,
-            eps=eps,
-            decoupled_weight_decay=decoupled_weight_decay,
-            maximize=maximize,
-            differentiable=differentiable,
-        )
-        return
-    _single_tensor_nadam(
+    single = functools.partial(_single_tensor_nadam, capturable=capturable)
+    func = _multi_tensor_nadam if foreach and not capturable else single
+    func(
         params,
         grads,
         exp_avgs,
@@ -305,7 +289,6 @@ def nadam(
         decoupled_weight_decay=decoupled_weight_decay,
         maximize=maximize,
         differentiable=differentiable,
-        capturable=capturable,
     )
 
 

@@ -6,6 +6,7 @@ Leaves out: sparse gradients, complex parameters, and ``capturable``, which is r
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -249,24 +250,9 @@ def radam(
     """
     _check_state_steps(state_steps)
     _check_capturable(capturable, params, state_steps)
-    if foreach and not capturable:
-        _multi_tensor_radam(
-            params,
-            grads,
-            exp_avgs,
-            exp_avg_sqs,
-            state_steps,
-            beta1=beta1,
-            beta2=beta2,
-            lr=lr,
-            weight_decay=weight_decay,
-            eps=eps,
-            decoupled_weight_decay=decoupled_weight_decay,
-            maximize=maximize,
-            differentiable=differentiable,
-        )
-        return
-    _single_tensor_radam(
+    single = functools.partial(_single_tensor_radam, capturable=capturable)
+    func = _multi_tensor_radam if foreach and not capturable else single
+    func(
         params,
         grads,
         exp_avgs,
@@ -280,7 +266,6 @@ def radam(
         decoupled_weight_decay=decoupled_weight_decay,
         maximize=maximize,
         differentiable=differentiable,
-        capturable=capturable,
     )
 
 

@@ -134,7 +134,7 @@ struct About {
   const void* function = nullptr; // the kernel, and how it was launched
   dim3 grid{}, block{};
   size_t shared_bytes = 0;
-  const char* name = nullptr; // of an operation that is no kernel
+  const char* name = nullptr; // of an operation that is not a kernel
   size_t bytes = 0;           // of a copy or of a memset
 };
 
