@@ -155,6 +155,10 @@ def test_hooks_of_changes() -> None:
         add.replace_all_uses_with(neg)
         traced.graph.erase_node(add)
     assert seen == [("create", "neg"), ("add", "neg", "mul"), ("erase", "add")]
+    copies: list[Any] = []
+    traced._register_deepcopy_hook(copies.append)
+    copied = copy.deepcopy(traced)
+    assert copies == [copied]
 
 
 def test_a_folder_is_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 Mirrors: torch/fx/passes/graph_manipulation.py
 Leaves out: quantized tensors.
+
+Stays because programs that plan memory call ``get_size_of_node``.
 """
 
 from __future__ import annotations

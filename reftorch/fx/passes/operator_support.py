@@ -1,7 +1,8 @@
 """Saying which nodes of a graph a backend can run.
 
 Mirrors: torch/fx/passes/operator_support.py
-Leaves out: nothing.
+
+Stays because executorch and OpenVINO subclass ``OperatorSupportBase`` and ``OperatorSupport``.
 """
 
 from __future__ import annotations

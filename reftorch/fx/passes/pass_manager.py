@@ -1,7 +1,8 @@
 """Lists of passes whose order is checked.
 
 Mirrors: torch/fx/passes/pass_manager.py
-Leaves out: nothing.
+
+Stays because torch_tensorrt makes its list of lowering passes with ``PassManager``.
 """
 
 from __future__ import annotations

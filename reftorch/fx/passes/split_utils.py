@@ -1,7 +1,9 @@
 """Splitting a module by the tags of its nodes.
 
 Mirrors: torch/fx/passes/split_utils.py
-Leaves out: nothing.
+Leaves out: moving nodes between the parts of an accelerator and those of the processor.
+
+Stays because composer, nncf and vescale call ``split_by_tags``, and torchrec calls ``getattr_recursive``.
 """
 
 from __future__ import annotations
@@ -9,25 +11,15 @@ from __future__ import annotations
 import copy
 import functools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reftorch.fx.graph import Graph
 from reftorch.fx.graph_module import GraphModule
 from reftorch.fx.node import Node, map_arg
-from reftorch.fx.passes.tools_common import is_node_output_tensor
 from reftorch.fx.proxy import Proxy
 from reftorch.nn import Module
 
-if TYPE_CHECKING:
-    from reftorch.fx.passes.splitter_base import Subgraph
-
-__all__ = [
-    "Component",
-    "getattr_recursive",
-    "move_non_tensor_nodes_on_boundary",
-    "setattr_recursive",
-    "split_by_tags",
-]
+__all__ = ["Component", "getattr_recursive", "setattr_recursive", "split_by_tags"]
 
 
 def getattr_recursive(obj: Any, name: str) -> Any:
@@ -170,61 +162,3 @@ def _inside(node: Node, component: Component, component_of: dict[Node, Component
         placeholder.meta = copy.copy(node.meta)
         component.input_placeholders.append(placeholder)
     return component.input_placeholders[component.orig_inputs.index(node)]
-
-
-def move_non_tensor_nodes_on_boundary(subgraphs: list[Subgraph]) -> None:
-    """Move nodes between the parts of a split so that no value but tensors leaves a part of the accelerator.
-
-    A node whose result is no tensor moves to the part that uses the result, with all nodes of its part that need it. A
-    node that several other parts use stays, and so does a node that a part between needs.
-
-    Args:
-        subgraphs: the parts; their lists of nodes are changed. ``ShapeProp`` must have noted the types of results.
-
-    Mirrors torch/fx/passes/split_utils.py, ``move_non_tensor_nodes_on_boundary``.
-    """
-    part_of = {node: i for i, subgraph in enumerate(subgraphs) for node in subgraph.nodes}
-
-    def parts_that_use(node: Node) -> set[int]:
-        return {part_of[user] for user in node.users if user in part_of} - {part_of[node]}
-
-    for here, subgraph in enumerate(subgraphs):
-        if not subgraph.is_acc:
-            continue
-        waiting = [node for node in subgraph.nodes if not is_node_output_tensor(node) and parts_that_use(node)]
-        for node in waiting:  # the list grows in the loop
-            if part_of[node] != here:
-                continue  # moved with another node
-            targets = parts_that_use(node)
-            if len(targets) != 1:
-                print(
-                    f"Cannot move non-tensor node {node.name} on boundary because it has children in multiple subgraphs"
-                )
-                continue
-            [target] = targets
-            moving = _needing(node, part_of, here)
-            if all(part_of[user] in (here, target) for n in moving for user in n.users if user in part_of):
-                for n in moving:
-                    subgraph.nodes.remove(n)
-                    subgraphs[target].nodes.append(n)
-                    part_of[n] = target
-                    print(
-                        f"In order move the non-tensor node {node.name} on boundary, moved node {n.name} "
-                        f"from acc_{here} to {'acc' if subgraphs[target].is_acc else 'gpu'}_{target}"
-                    )
-            waiting += [
-                used
-                for used in node.all_input_nodes
-                if part_of.get(used) == here and not is_node_output_tensor(used) and used not in waiting
-            ]
-
-
-def _needing(node: Node, part_of: dict[Node, int], part: int) -> list[Node]:
-    """Return a node and all nodes of its part that need its result, in the order of the graph."""
-    found = {node}
-    waiting = [node]
-    while waiting:
-        users = [user for user in waiting.pop().users if part_of.get(user) == part and user not in found]
-        found.update(users)
-        waiting += users
-    return sorted(found)

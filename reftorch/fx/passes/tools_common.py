@@ -1,7 +1,9 @@
 """What passes share: orders of nodes, and names of what nodes call.
 
 Mirrors: torch/fx/passes/tools_common.py
-Leaves out: nothing.
+Leaves out: groups of nodes for an accelerator (``FxNetAccFusionsFinder``).
+
+Stays because OpenVINO reads ``CALLABLE_NODE_OPS``, and programs that rewrite a graph call ``legalize_graph``.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ import collections
 import heapq
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from reftorch._tensor import Tensor
@@ -20,7 +21,6 @@ from reftorch.fx.node import Node, _get_qualified_name, _torch_name
 from reftorch.nn import Module
 
 __all__ = [
-    "FxNetAccFusionsFinder",
     "get_acc_ops_name",
     "get_node_target",
     "is_node_output_tensor",
@@ -91,91 +91,6 @@ def is_node_output_tensor(node: Node) -> bool:
     """
     cls = node.meta.get("type", None)
     return cls is not None and issubclass(cls, Tensor)
-
-
-class FxNetAccFusionsFinder:
-    """Finds the nodes that must stay together in a split of a graph, because values between them are not tensors.
-
-    Args:
-        module: the module, for which ``ShapeProp`` has noted shapes.
-        acc_nodes: the nodes to group; nodes whose group has other nodes leave this set.
-
-    Mirrors torch/fx/passes/tools_common.py, ``FxNetAccFusionsFinder``.
-    """
-
-    def __init__(self, module: GraphModule, acc_nodes: NodeSet) -> None:
-        self.module = module
-        self.nodes = list(module.graph.nodes)
-        self.acc_nodes = acc_nodes
-        self.node_index = {node: i for i, node in enumerate(self.nodes)}
-
-    @dataclass
-    class FusionGroup:
-        """Nodes that must stay together.
-
-        Mirrors torch/fx/passes/tools_common.py, ``FxNetAccFusionsFinder.FusionGroup``.
-        """
-
-        top_node_idx: int
-        nodes: NodeSet
-        inputs: NodeSet
-        nodes_need_process: NodeSet
-
-        def add_node(self, node: Node) -> None:
-            """Add a node, whose neighbours are then looked at."""
-            if node in self.nodes:
-                return
-            self.nodes_need_process.add(node)
-            self.nodes.add(node)
-            self.inputs.discard(node)
-            self.inputs.update(n for n in node.all_input_nodes if n.op in CALLABLE_NODE_OPS and n not in self.nodes)
-
-    def recursive_add_node(
-        self, fusion_group: FusionGroup, inputs: NodeSet | NodeList, visited: NodeSet | None = None
-    ) -> bool:
-        """Add the nodes on paths that lead from the group out and back. Return whether one of ``inputs`` is on one.
-
-        Mirrors torch/fx/passes/tools_common.py, ``FxNetAccFusionsFinder.recursive_add_node``.
-        """
-        for arg in sorted(inputs):
-            if visited is not None:
-                if arg in visited:
-                    continue
-                visited.add(arg)
-            if arg.op not in CALLABLE_NODE_OPS or self.node_index[arg] < fusion_group.top_node_idx:
-                continue
-            if arg in fusion_group.nodes:
-                return True
-            if self.recursive_add_node(fusion_group, arg.all_input_nodes, visited):
-                fusion_group.add_node(arg)
-                return True
-        return False
-
-    def __call__(self) -> dict[Node, NodeSet]:
-        """Return the group of each node that is in one."""
-        result: dict[Node, NodeSet] = {}
-        for node in sorted(self.acc_nodes):
-            if node in result or node.op not in CALLABLE_NODE_OPS or "tensor_meta" in node.meta:
-                continue
-            if node not in self.acc_nodes:
-                continue
-            group = self.FusionGroup(self.node_index[node], {node}, set(node.all_input_nodes), {node})
-            while group.nodes_need_process:
-                current = group.nodes_need_process.pop()
-                self.recursive_add_node(group, group.inputs, visited=set())
-                neighbours = [arg for arg in current.all_input_nodes if "tensor_meta" not in arg.meta]
-                if "tensor_meta" not in current.meta:
-                    neighbours += current.users
-                for neighbour in neighbours:
-                    if neighbour.op in CALLABLE_NODE_OPS and neighbour not in group.nodes:
-                        group.add_node(neighbour)
-                        group.top_node_idx = min(group.top_node_idx, self.node_index[neighbour])
-                        self.recursive_add_node(group, group.inputs, visited=set())
-            if group.nodes <= self.acc_nodes:
-                result.update(dict.fromkeys(group.nodes, group.nodes))
-            else:
-                self.acc_nodes -= group.nodes
-        return result
 
 
 def _sort(gm: GraphModule, ready: Any, take: Callable[[Any, Node], None], pop: Callable[[Any], Node]) -> GraphModule:

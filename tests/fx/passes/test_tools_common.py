@@ -63,20 +63,3 @@ def test_targets_have_the_names_of_torch(real_torch: ModuleType, noted: Any) -> 
         with pytest.raises(AssertionError, match="but found placeholder"):
             tools(library).get_node_target({}, x)
     assert names[0] == noted(names[1])
-
-
-def test_groups_of_nodes_without_tensors_between_them(real_torch: ModuleType, noted: Any) -> None:
-    def program(x):  # type: ignore[no-untyped-def]
-        y = x.relu()
-        n = y.shape[0]
-        return (x.sum() * n).view(1) + y.sum()
-
-    groups = []
-    for library in (reftorch, real_torch):
-        module = library.fx.symbolic_trace(program)
-        shape_prop = __import__(f"{library.__name__}.fx.passes.shape_prop", fromlist=["ShapeProp"])
-        shape_prop.ShapeProp(module).propagate(library.ones(2, 2))
-        nodes = {node for node in module.graph.nodes if node.op.startswith("call")}
-        found = tools(library).FxNetAccFusionsFinder(module, nodes)()
-        groups.append(sorted((str(node), sorted(map(str, group))) for node, group in found.items()))
-    assert groups[0] == noted(groups[1]) and groups[0]

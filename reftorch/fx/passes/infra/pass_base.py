@@ -1,7 +1,8 @@
 """Passes as classes.
 
 Mirrors: torch/fx/passes/infra/pass_base.py
-Leaves out: nothing.
+
+Stays because the passes of executorch subclass ``PassBase`` and return ``PassResult``.
 """
 
 from __future__ import annotations

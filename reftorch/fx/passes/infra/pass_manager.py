@@ -1,7 +1,8 @@
 """Lists of passes that are sorted by constraints and run until nothing changes.
 
 Mirrors: torch/fx/passes/infra/pass_manager.py
-Leaves out: nothing.
+
+Stays because executorch and torch_tensorrt run their passes with ``PassManager``.
 """
 
 from __future__ import annotations

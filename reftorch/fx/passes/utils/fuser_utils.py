@@ -2,6 +2,8 @@
 
 Mirrors: torch/fx/passes/utils/fuser_utils.py
 Leaves out: fusing partitions into submodules, which ``split_module`` does.
+
+Stays because ``utils.matcher_utils`` needs both functions.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Mirrors: torch/fx/passes/utils/matcher_utils.py
 Leaves out: the log.
+
+Stays because ``fx.subgraph_rewriter`` is made of ``SubgraphMatcher``, and torchao calls the class itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A matcher whose pattern gives names to its nodes.
 
 Mirrors: torch/fx/passes/utils/matcher_with_name_node_map_utils.py
-Leaves out: nothing.
+
+Stays because the quantizers of torchao call ``SubgraphMatcherWithNameNodeMap``.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Mirrors: torch/fx/passes/utils/source_matcher_utils.py
 Leaves out: the log.
+
+Stays because the quantizers of executorch and torchao call ``get_source_partitions``.
 """
 
 from __future__ import annotations
