@@ -1,7 +1,6 @@
 """The functions that the binding makes from the schemas, for the modules that ``reftorch`` itself imports.
 
 Mirrors: torch/_VF.py
-Leaves out: nothing.
 
 ``reftorch.stack`` is ``_VF.stack``. Those modules cannot import ``reftorch``, because it is not complete yet.
 """

@@ -2,7 +2,8 @@
 cpp/csrc/python_torch_function.h.
 
 Mirrors: torch/overrides.py (has_torch_function, handle_torch_function, TorchFunctionMode)
-Leaves out: nothing; the lists of functions are in reftorch/overrides.py, which imports all of them.
+
+The lists of functions are in reftorch/overrides.py, which imports all of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The numerical limits of a dtype.
 
 Mirrors: torch/csrc/TypeInfo.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

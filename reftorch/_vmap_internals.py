@@ -4,7 +4,6 @@ Under this vmap, the methods of an autograd.Function run as they are, and their 
 :func:`reftorch.vmap`, a Function must define its behaviour on batches (``setup_context`` and ``vmap``).
 
 Mirrors: torch/_vmap_internals.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

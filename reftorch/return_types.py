@@ -4,7 +4,8 @@ Those of C++ ops come from the extension, which makes one for each op whose resu
 call with ``out=``. Those of the two histograms, which are Python functions, are defined here.
 
 Mirrors: torch/return_types.py
-Leaves out: nothing: reftorch/utils/_pytree.py takes any named tuple as a container.
+
+``reftorch.utils._pytree`` takes any named tuple as a container.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The functions for the parts of the package that stand below ``reftorch``.
 
 Mirrors: torch/_VF.py
-Leaves out: nothing.
 """
 
 from typing import Any

@@ -377,6 +377,11 @@ def wrong_header(path: Path) -> str | None:
     return None if PATH_IN_PYTORCH.search(said) else f"mirrors '{said}', which names no path in PyTorch"
 
 
+def test_a_header_says_what_is_left_out_only_where_something_is() -> None:
+    empty = re.compile(r"^(?:// )?Leaves out: nothing\b", re.M)
+    assert [name_of(path) for path in EVERY_FILE if empty.search(path.read_text())] == []
+
+
 def test_every_header_says_what_it_mirrors() -> None:
     wrong = [f"{name_of(path)} {error}" for path in EVERY_FILE if (error := wrong_header(path)) is not None]
     assert not wrong, "\n".join(wrong)

@@ -1,7 +1,8 @@
 """``grad`` and ``grad_and_value`` of functions that return a single number, and ``vmap`` in chunks.
 
 Mirrors: torch/_functorch/apis.py
-Leaves out: nothing; ``vmap`` itself is in vmap.py.
+
+``vmap`` itself is in vmap.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batch norms without running statistics, so that a whole network can be a function of its arguments alone.
 
 Mirrors: torch/_functorch/batch_norm_replacement.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Calls of a module with other parameters than its own, and the parameters of several modules as one batch.
 
 Mirrors: torch/_functorch/functional_call.py, torch/nn/utils/stateless.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

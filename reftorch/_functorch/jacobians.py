@@ -1,7 +1,6 @@
 r"""Jacobians and Hessians: vjp of each row, or jvp of each column, of the identity matrix, under vmap.
 
 Mirrors: torch/_functorch/eager_transforms.py (jacrev, jacfwd, hessian)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

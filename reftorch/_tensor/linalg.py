@@ -2,7 +2,6 @@
 replaced them.
 
 Mirrors: torch/_tensor.py (lu, solve, lstsq, eig, symeig, reinforce)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 Mirrors: torch/_tensor.py (dim_order, resize), torch/csrc/autograd/python_variable.cpp (is_sparse, is_quantized, ...),
 tools/autograd/templates/python_variable_methods.cpp (apply_, map_, map2_, get_device)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

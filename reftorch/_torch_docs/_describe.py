@@ -1,7 +1,8 @@
 """The docstring and the signature of an op, made on demand from the registry's schemas and the texts of this package.
 
 Mirrors: torch/_torch_docs.py
-Leaves out: nothing: PyTorch writes signatures into its texts by hand, and has none for ``inspect``.
+
+PyTorch writes signatures into its texts by hand, and has none for ``inspect``.
 """
 
 from __future__ import annotations

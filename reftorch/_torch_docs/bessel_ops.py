@@ -3,7 +3,6 @@
 These functions are in ``torch.special`` only.
 
 Mirrors: torch/special/__init__.py (airy_ai, bessel_j0, ..., spherical_bessel_j0)
-Leaves out: nothing.
 """
 
 from reftorch._torch_docs._entries import add_docstr

@@ -3,7 +3,6 @@
 Their public names are in ``torch.nn.functional``, whose docstrings give details.
 
 Mirrors: torch/nn/functional.py
-Leaves out: nothing.
 """
 
 from reftorch._torch_docs._entries import add_docstr

@@ -1,7 +1,6 @@
 r"""The docs of the fused cell of an LSTM.
 
 Mirrors: aten/src/ATen/native/cuda/RNN.cu
-Leaves out: nothing.
 """
 
 from reftorch._torch_docs._entries import add_docstr

@@ -1,7 +1,6 @@
 r"""The docs of a layer of an LSTM.
 
 Mirrors: aten/src/ATen/native/mkldnn/RNN.cpp
-Leaves out: nothing.
 """
 
 from reftorch._torch_docs._entries import add_docstr

@@ -1,7 +1,6 @@
 """The docs of the ops that pack and pad sequences.
 
 Mirrors: torch/nn/utils/rnn.py
-Leaves out: nothing.
 """
 
 from reftorch._torch_docs._entries import add_docstr

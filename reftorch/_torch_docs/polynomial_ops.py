@@ -1,7 +1,6 @@
 """The docs of orthogonal polynomials.
 
 Mirrors: torch/special/__init__.py (chebyshev_polynomial_t, ..., shifted_chebyshev_polynomial_w)
-Leaves out: nothing.
 """
 
 from reftorch._torch_docs._entries import add_docstr

@@ -1,7 +1,6 @@
 """The docs of weight norm.
 
 Mirrors: torch/nn/utils/weight_norm.py
-Leaves out: nothing.
 """
 
 from reftorch._torch_docs._entries import add_docstr

@@ -1,7 +1,6 @@
 """Finding the forward call that causes an error in the backward pass.
 
 Mirrors: torch/autograd/anomaly_mode.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

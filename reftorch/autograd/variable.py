@@ -1,7 +1,6 @@
 """``Variable``, the class that recorded a graph before tensors did.
 
 Mirrors: torch/autograd/variable.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

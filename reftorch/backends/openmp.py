@@ -1,7 +1,6 @@
 """OpenMP, which provides the threads of large kernels.
 
 Mirrors: torch/backends/openmp/__init__.py
-Leaves out: nothing.
 """
 
 from reftorch import _C

@@ -1,7 +1,6 @@
 """How long operations wait by default.
 
 Mirrors: torch/distributed/constants.py
-Leaves out: nothing.
 """
 
 from datetime import timedelta

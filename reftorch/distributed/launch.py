@@ -3,7 +3,6 @@
     python -m reftorch.distributed.launch --nproc-per-node 2 train.py
 
 Mirrors: torch/distributed/launch.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The Bernoulli distribution.
 
 Mirrors: torch/distributions/bernoulli.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The beta distribution.
 
 Mirrors: torch/distributions/beta.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

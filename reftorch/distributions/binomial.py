@@ -1,7 +1,6 @@
 """The binomial distribution.
 
 Mirrors: torch/distributions/binomial.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

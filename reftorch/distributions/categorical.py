@@ -1,7 +1,6 @@
 """The categorical distribution.
 
 Mirrors: torch/distributions/categorical.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The Cauchy distribution.
 
 Mirrors: torch/distributions/cauchy.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The chi-squared distribution.
 
 Mirrors: torch/distributions/chi2.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

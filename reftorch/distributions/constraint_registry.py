@@ -1,7 +1,6 @@
 """Registries that find a transform from unconstrained numbers to a constraint.
 
 Mirrors: torch/distributions/constraint_registry.py
-Leaves out: nothing.
 
 An optimizer moves parameters freely, so a parameter with a constraint is stored as an unconstrained tensor and is
 transformed when it is used. There are two registries, because there are two wishes:

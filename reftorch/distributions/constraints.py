@@ -7,7 +7,8 @@ The classes begin with an underscore. A constraint without arguments is one obje
 with arguments is the class under a lower-case name, such as ``interval(0, 1)``.
 
 Mirrors: torch/distributions/constraints.py
-Leaves out: nothing. The file is a few more than 500 lines long, because it is the list of all constraints.
+
+The file is a few more than 500 lines long, because it is the list of all constraints.
 """
 
 from __future__ import annotations

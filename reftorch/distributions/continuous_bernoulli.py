@@ -1,7 +1,6 @@
 """The continuous Bernoulli distribution.
 
 Mirrors: torch/distributions/continuous_bernoulli.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

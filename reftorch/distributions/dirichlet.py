@@ -1,7 +1,6 @@
 """The Dirichlet distribution.
 
 Mirrors: torch/distributions/dirichlet.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

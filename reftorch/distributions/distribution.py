@@ -1,7 +1,6 @@
 """The base class of all distributions.
 
 Mirrors: torch/distributions/distribution.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

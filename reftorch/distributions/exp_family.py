@@ -1,7 +1,6 @@
 """The base class of exponential families.
 
 Mirrors: torch/distributions/exp_family.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

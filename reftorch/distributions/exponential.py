@@ -1,7 +1,6 @@
 """The exponential distribution.
 
 Mirrors: torch/distributions/exponential.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

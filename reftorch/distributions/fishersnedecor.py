@@ -1,7 +1,6 @@
 """Fisher's and Snedecor's F distribution.
 
 Mirrors: torch/distributions/fishersnedecor.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

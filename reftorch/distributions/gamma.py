@@ -1,7 +1,6 @@
 """The gamma distribution.
 
 Mirrors: torch/distributions/gamma.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

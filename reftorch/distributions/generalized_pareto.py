@@ -1,7 +1,6 @@
 """The generalized Pareto distribution.
 
 Mirrors: torch/distributions/generalized_pareto.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

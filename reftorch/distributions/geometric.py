@@ -1,7 +1,6 @@
 """The geometric distribution.
 
 Mirrors: torch/distributions/geometric.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

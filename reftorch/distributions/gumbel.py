@@ -1,7 +1,6 @@
 """The Gumbel distribution.
 
 Mirrors: torch/distributions/gumbel.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The half-Cauchy distribution.
 
 Mirrors: torch/distributions/half_cauchy.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

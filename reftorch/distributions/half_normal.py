@@ -1,7 +1,6 @@
 """The half-normal distribution.
 
 Mirrors: torch/distributions/half_normal.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

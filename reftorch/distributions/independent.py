@@ -1,7 +1,6 @@
 """A distribution some of whose batch dimensions count as one event.
 
 Mirrors: torch/distributions/independent.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The inverse gamma distribution.
 
 Mirrors: torch/distributions/inverse_gamma.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

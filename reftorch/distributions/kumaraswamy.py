@@ -1,7 +1,6 @@
 """The Kumaraswamy distribution.
 
 Mirrors: torch/distributions/kumaraswamy.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

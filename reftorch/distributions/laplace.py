@@ -1,7 +1,6 @@
 """The Laplace distribution.
 
 Mirrors: torch/distributions/laplace.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

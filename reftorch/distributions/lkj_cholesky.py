@@ -1,7 +1,6 @@
 """The LKJ distribution of correlation matrices.
 
 Mirrors: torch/distributions/lkj_cholesky.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The log-normal distribution.
 
 Mirrors: torch/distributions/log_normal.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

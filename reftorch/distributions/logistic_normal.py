@@ -1,7 +1,6 @@
 """The logistic-normal distribution.
 
 Mirrors: torch/distributions/logistic_normal.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The multivariate normal distribution with a covariance of low rank.
 
 Mirrors: torch/distributions/lowrank_multivariate_normal.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A mixture of distributions of one family.
 
 Mirrors: torch/distributions/mixture_same_family.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The multinomial distribution.
 
 Mirrors: torch/distributions/multinomial.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The multivariate normal distribution.
 
 Mirrors: torch/distributions/multivariate_normal.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The negative binomial distribution.
 
 Mirrors: torch/distributions/negative_binomial.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

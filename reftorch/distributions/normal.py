@@ -1,7 +1,6 @@
 """The normal distribution.
 
 Mirrors: torch/distributions/normal.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """One-hot vectors from a categorical distribution.
 
 Mirrors: torch/distributions/one_hot_categorical.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The Pareto distribution.
 
 Mirrors: torch/distributions/pareto.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

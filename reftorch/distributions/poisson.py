@@ -1,7 +1,6 @@
 """The Poisson distribution.
 
 Mirrors: torch/distributions/poisson.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Relaxations of the Bernoulli distribution, whose samples have gradients.
 
 Mirrors: torch/distributions/relaxed_bernoulli.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

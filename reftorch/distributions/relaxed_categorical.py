@@ -1,7 +1,6 @@
 """Relaxations of the categorical distribution, whose samples have gradients.
 
 Mirrors: torch/distributions/relaxed_categorical.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

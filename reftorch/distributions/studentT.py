@@ -1,7 +1,6 @@
 """Student's t distribution.
 
 Mirrors: torch/distributions/studentT.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The distribution of a transformed variable.
 
 Mirrors: torch/distributions/transformed_distribution.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

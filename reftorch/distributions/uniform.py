@@ -1,7 +1,6 @@
 """The uniform distribution.
 
 Mirrors: torch/distributions/uniform.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The von Mises distribution.
 
 Mirrors: torch/distributions/von_mises.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The Weibull distribution.
 
 Mirrors: torch/distributions/weibull.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

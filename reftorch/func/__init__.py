@@ -27,7 +27,6 @@ not depend on the number of rows:
     True
 
 Mirrors: torch/func/__init__.py
-Leaves out: nothing.
 """
 
 from reftorch import _places

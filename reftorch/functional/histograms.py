@@ -1,7 +1,6 @@
 """Histograms of one variable and of several.
 
 Mirrors: aten/src/ATen/native/Histogram.cpp, torch/functional.py (histogramdd)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Reductions of consecutive segments of a tensor.
 
 Mirrors: aten/src/ATen/native/SegmentReduce.cpp
-Leaves out: nothing. ``indices`` is refused, as PyTorch refuses it. The segment of each element is found first; then
-    ``scatter_reduce`` reduces the segments, and its gradient serves for this function too.
+
+``indices`` is refused, as PyTorch refuses it. The segment of each element is found first; then
+``scatter_reduce`` reduces the segments, and its gradient serves for this function too.
 """
 
 from __future__ import annotations

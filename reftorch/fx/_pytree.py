@@ -1,7 +1,6 @@
 """Flattening arguments by a description that is known before: what traced code does with ``concrete_args``.
 
 Mirrors: torch/fx/_pytree.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Annotations of proxies.
 
 Mirrors: torch/fx/annotate.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Settings of the interpreter.
 
 Mirrors: torch/fx/config.py
-Leaves out: nothing.
 """
 
 # Whether Interpreter.run shows no progress bar.

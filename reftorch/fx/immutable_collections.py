@@ -4,7 +4,6 @@ A node keeps, beside its arguments, the set of nodes that it uses. If a program 
 set would become wrong without notice. A program assigns new arguments instead, ``node.args = ...``.
 
 Mirrors: torch/fx/immutable_collections.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

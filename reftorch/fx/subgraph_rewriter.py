@@ -1,7 +1,6 @@
 """Replacing the places of a graph that look like a pattern.
 
 Mirrors: torch/fx/subgraph_rewriter.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Annotations of tensors by their shapes.
 
 Mirrors: torch/fx/tensor_type.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

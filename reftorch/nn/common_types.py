@@ -1,7 +1,6 @@
 """Types of arguments that are one number for all dimensions, or a tuple with one for each.
 
 Mirrors: torch/nn/common_types.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 Each calls ``aten::convolution_backward``, the op of the backward pass, and asks for one gradient only.
 
 Mirrors: torch/nn/grad.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

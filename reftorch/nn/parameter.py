@@ -1,7 +1,6 @@
 """Tensors that a module owns: parameters and buffers.
 
 Mirrors: torch/nn/parameter.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Optimizers: they update parameters by their gradients. Schedules of their learning rates. Averages of weights.
 
 Mirrors: torch/optim/__init__.py
-Leaves out: nothing.
 """
 
 from reftorch import _places

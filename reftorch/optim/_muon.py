@@ -1,7 +1,6 @@
 """The optimizer Muon: momentum whose update is made orthogonal, for matrices.
 
 Mirrors: torch/optim/_muon.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A step of an optimizer on other parameters and another state than its own.
 
 Mirrors: torch/optim/_stateless.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

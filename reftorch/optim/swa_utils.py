@@ -1,7 +1,6 @@
 """Averages of the parameters over the training: stochastic weight averaging and exponential moving averages.
 
 Mirrors: torch/optim/swa_utils.py
-Leaves out: nothing.
 
 This is the one file of ``reftorch.optim`` that imports ``reftorch.nn``: an averaged model is a module.
 """

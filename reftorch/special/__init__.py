@@ -1,7 +1,6 @@
 """Special functions, with the names that scipy.special uses.
 
 Mirrors: torch/special/__init__.py
-Leaves out: nothing.
 
 Example:
     >>> import reftorch as torch

@@ -4,7 +4,6 @@
 :func:`reftorch.use_deterministic_algorithms` is on.
 
 Mirrors: torch/utils/deterministic.py
-Leaves out: nothing.
 """
 
 import sys

@@ -4,7 +4,6 @@ Hooks of all modules note when a forward begins and ends. In the backward pass t
 of a module begins when the gradients of all its outputs are there, and ends when the gradients of all its inputs are.
 
 Mirrors: torch/utils/module_tracker.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The device module of the CPU answers as torch's.
 
 Mirrors: test/test_cpu.py
-Leaves out: nothing.
 """
 
 from types import ModuleType

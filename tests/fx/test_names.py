@@ -9,7 +9,7 @@ from reftorch import _api
 
 
 def test_nearly_all_documented_names_are_here() -> None:
-    """At least 95 % of the names are whole, apart from ``experimental`` (symbolic shapes) and ``passes`` (accelerators)."""
+    """At least 95 % are whole, apart from ``experimental`` (symbolic shapes) and ``passes`` (accelerators)."""
     rows = [
         row
         for row in _api.rows().values()

@@ -1,7 +1,6 @@
 """Rows of the grid of an affine map.
 
 Mirrors: torch/testing/_internal/common_methods_invocations.py
-Leaves out: nothing.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,6 @@
 """Rows of the fused step of stochastic gradient descent.
 
 Mirrors: torch/testing/_internal/common_optimizers.py
-Leaves out: nothing.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,6 @@
 """The handle that takes a hook away.
 
 Mirrors: torch/utils/hooks.py
-Leaves out: nothing.
 """
 
 import pickle

@@ -1,7 +1,6 @@
 """Which modules are running, in forward and backward.
 
 Mirrors: test/test_module_tracker.py
-Leaves out: nothing.
 """
 
 import importlib

@@ -3,7 +3,6 @@
 The first vmap imports this module, so that ``import reftorch`` does not have to.
 
 Mirrors: aten/src/ATen/functorch/BatchRules*.cpp (their blocks TORCH_LIBRARY_IMPL)
-Leaves out: nothing.
 """
 
 import importlib

@@ -1,7 +1,6 @@
 """What the batching rules of the negative log likelihood share, of rows and of images: dimension 1 holds the classes.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesLoss.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

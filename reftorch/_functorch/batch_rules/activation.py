@@ -1,7 +1,6 @@
 """Batching rules of the nonlinear functions of networks.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesActivation.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The batching rule of the grid of an affine map: the batch dimension joins N.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesModules.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of attention.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesLinearAlgebra.cpp (_scaled_dot_product_flash_attention_batch_rule)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of the means of windows.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesPooling.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

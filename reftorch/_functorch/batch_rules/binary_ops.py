@@ -1,7 +1,6 @@
 """Batching rules of arithmetic of two tensors, or of a tensor and a number.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesBinaryOps.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

@@ -1,7 +1,6 @@
 """Batching rules of products of a vector with a matrix or a vector.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesLinearAlgebra.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

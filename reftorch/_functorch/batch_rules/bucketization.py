@@ -1,7 +1,6 @@
 """Batching rules of searches in sorted sequences.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesModules.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of copies into an existing tensor.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesBinaryOps.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

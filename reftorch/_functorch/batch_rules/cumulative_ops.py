@@ -1,7 +1,6 @@
 """Batching rules of scans: each result depends on its element and on all elements before it.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesReduceOps.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

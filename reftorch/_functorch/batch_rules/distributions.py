@@ -1,7 +1,6 @@
 """Batching rules of draws from uniform, normal and Bernoulli distributions.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesRandomness.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._random import factory, inplace, of_tensors, random_rule

@@ -1,7 +1,6 @@
 """Batching rules of draws from exponential, geometric, Cauchy, gamma, Poisson and discrete distributions.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesRandomness.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

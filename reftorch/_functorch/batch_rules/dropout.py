@@ -1,7 +1,6 @@
 """Batching rule of dropout with its mask. The other kinds of dropout draw by ``bernoulli``, which has a rule.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesRandomness.cpp (native_dropout_batching_rule)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of ops that fill a tensor with one value.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesUnaryOps.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of glu.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesActivation.cpp (glu_batch_rule, glu_backward_batch_rule)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

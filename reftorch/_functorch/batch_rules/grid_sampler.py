@@ -1,7 +1,6 @@
 """Batching rules of reading an image at the places of a grid: the batch dimension joins N.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesModules.cpp (grid_sample_batch_rule)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of normalization of groups of channels: the batch dimension joins N.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesNorm.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of products of Householder reflections.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesLinearAlgebra.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

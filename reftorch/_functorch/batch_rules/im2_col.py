@@ -1,7 +1,6 @@
 """Batching rules of the windows of images.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesUnaryOps.cpp (im2col)
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

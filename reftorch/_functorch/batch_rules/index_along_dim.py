@@ -1,7 +1,6 @@
 """Batching rules of reading and writing at the indices of one dimension.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesScatterOps.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

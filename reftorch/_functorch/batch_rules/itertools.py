@@ -1,7 +1,6 @@
 """Batching rules of grids, products and combinations of the elements of tensors.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesViews.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of normalization to mean 0 and variance 1.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesNorm.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

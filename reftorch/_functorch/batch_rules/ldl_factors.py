@@ -1,7 +1,6 @@
 """Batching rules of LDL factors of symmetric matrices.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesLinearAlgebra.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

@@ -1,7 +1,6 @@
 """Batching rules of the losses of numbers: mse, smooth_l1, huber, binary cross entropy, soft margin.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesLoss.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of the margin losses of classes: the examples of the batch become rows of one call.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesLoss.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of the negative log likelihood of images.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesLoss.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules import _nll

@@ -1,7 +1,6 @@
 """Batching rules of reading and writing where a mask is true.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesScatterOps.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

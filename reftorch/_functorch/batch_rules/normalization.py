@@ -3,7 +3,6 @@
 Each channel has its own mean and variance, so that B examples with C channels each are one input with B * C channels.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesNorm.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

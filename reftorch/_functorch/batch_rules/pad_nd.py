@@ -1,7 +1,6 @@
 """Batching rules of padding.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesDecompositions.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

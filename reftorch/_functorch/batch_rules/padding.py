@@ -1,7 +1,6 @@
 """Batching rules of borders that repeat elements: the batch dimension joins N.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesModules.cpp (EXISTING_BDIM_ALL_BOXED of reflection_pad and replication_pad)
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

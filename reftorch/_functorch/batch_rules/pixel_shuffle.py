@@ -1,7 +1,6 @@
 """Batching rules of moves of elements between channels and pixels.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesModules.cpp (pixel_shuffle, channel_shuffle)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

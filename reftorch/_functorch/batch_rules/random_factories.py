@@ -1,7 +1,6 @@
 """Batching rules of new tensors of random numbers.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesRandomness.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._random import factory, like, permutation, random_rule

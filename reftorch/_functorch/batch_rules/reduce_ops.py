@@ -1,7 +1,6 @@
 """Batching rules of reductions: sums, means, products, norms, all and any.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesReduceOps.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

@@ -1,7 +1,6 @@
 """Batching rules of variances and standard deviations.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesReduceOps.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

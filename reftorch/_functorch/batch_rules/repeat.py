@@ -1,7 +1,6 @@
 """Batching rules of repetitions of elements.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesDynamic.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

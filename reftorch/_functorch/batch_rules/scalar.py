@@ -1,7 +1,6 @@
 """Batching rules of reading the value of a tensor as a number.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesDynamic.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

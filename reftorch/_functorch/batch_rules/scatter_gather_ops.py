@@ -1,7 +1,6 @@
 """Batching rules of reading and writing at an index for each element.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesScatterOps.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

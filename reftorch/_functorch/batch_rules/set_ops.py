@@ -1,7 +1,6 @@
 """Batching rules of membership, and classes as unit vectors.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesUnaryOps.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

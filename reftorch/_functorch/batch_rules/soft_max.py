@@ -1,7 +1,6 @@
 """Batching rules of softmax and its logarithm.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesReduceOps.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of sorting and order statistics.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesReduceOps.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

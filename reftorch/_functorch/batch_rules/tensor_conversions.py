@@ -1,7 +1,6 @@
 """Batching rules of copies, and conversions to another dtype or device.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesUnaryOps.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of new tensors that are empty, or filled with one value.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesFactory.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of questions about numbers and tensors: nan, infinite, close, equal.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesUnaryOps.cpp
-Leaves out: nothing.
 """
 
 from reftorch._functorch.batch_rules._common import batch_rule

@@ -1,7 +1,6 @@
 """Batching rules of views: the same elements in another shape.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesViews.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

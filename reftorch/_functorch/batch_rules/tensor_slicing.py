@@ -1,7 +1,6 @@
 """Batching rules of parts of a tensor: slices, diagonals, pieces.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesViews.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

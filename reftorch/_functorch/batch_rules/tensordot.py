@@ -1,7 +1,6 @@
 """Batching rules of inner, Kronecker and cross products, and Vandermonde matrices.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesLinearAlgebra.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

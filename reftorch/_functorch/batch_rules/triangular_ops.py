@@ -1,7 +1,6 @@
 """Batching rules of triangles and diagonals of matrices.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesViews.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of windows along a dimension.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesViews.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

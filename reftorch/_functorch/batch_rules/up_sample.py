@@ -1,7 +1,6 @@
 """Batching rules of interpolation: the batch dimension joins N.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesModules.cpp (UPSAMPLE_BATCH)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of copies of a tensor with a part replaced.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesScatterOps.cpp
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Batching rules of weight norm.
 
 Mirrors: nothing in PyTorch, whose vmap calls these ops example by example.
-Leaves out: nothing.
 """
 
 from __future__ import annotations

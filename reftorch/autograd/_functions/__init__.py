@@ -1,7 +1,6 @@
 """Functions in Python that old programs call by name.
 
 Mirrors: torch/autograd/_functions/__init__.py
-Leaves out: nothing.
 """
 
 from reftorch.autograd._functions.tensor import Resize

@@ -1,7 +1,6 @@
 """The derivative of the grid of an affine map.
 
 Mirrors: tools/autograd/derivatives.yaml (affine_grid_generator)
-Leaves out: nothing.
 """
 
 from reftorch import _C

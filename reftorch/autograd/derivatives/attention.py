@@ -1,7 +1,6 @@
 """Derivatives of attention.
 
 Mirrors: tools/autograd/derivatives.yaml (_safe_softmax, _scaled_dot_product_flash_attention_for_cpu)
-Leaves out: nothing.
 
 PyTorch has no second gradient of its fused attention. Here the backward consists of small operations where a second
 gradient is wanted, and these have derivatives themselves.

@@ -2,7 +2,6 @@
 
 Mirrors: tools/autograd/derivatives.yaml (native_dropout, native_dropout_backward),
 torch/csrc/autograd/FunctionsManual.cpp (infinitely_differentiable_native_dropout_backward)
-Leaves out: nothing.
 """
 
 from typing import Any

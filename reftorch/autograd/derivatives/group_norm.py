@@ -2,7 +2,6 @@
 
 Mirrors: tools/autograd/derivatives.yaml (native_group_norm), torch/csrc/autograd/FunctionsManual.cpp
 (infinitely_differentiable_native_group_norm_backward)
-Leaves out: nothing.
 """
 
 from typing import Any

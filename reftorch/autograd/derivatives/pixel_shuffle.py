@@ -1,7 +1,6 @@
 """Derivatives of moves of elements between channels and pixels: the move back.
 
 Mirrors: tools/autograd/derivatives.yaml (pixel_shuffle, pixel_unshuffle, channel_shuffle)
-Leaves out: nothing.
 """
 
 from reftorch import _C

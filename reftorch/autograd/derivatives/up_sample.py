@@ -1,7 +1,6 @@
 """Derivatives of interpolation.
 
 Mirrors: tools/autograd/derivatives.yaml (upsample_nearest1d, upsample_bilinear2d, ...)
-Leaves out: nothing.
 
 Interpolation is linear: the gradient of an op is its transpose, which is an op of its own, and the gradient of the
 transpose is the op again. See Note [Interpolation].

@@ -1,7 +1,6 @@
 """The derivative of weight norm.
 
 Mirrors: tools/autograd/derivatives.yaml (_weight_norm_interface)
-Leaves out: nothing.
 """
 
 from typing import Any

@@ -1,7 +1,8 @@
 """The Kullback-Leibler divergences of pairs of families.
 
 Mirrors: torch/distributions/kl.py
-Leaves out: nothing. The divergences stand in files by their pairs: ``registry.py`` (how a pair is found),
+
+The divergences stand in files by their pairs: ``registry.py`` (how a pair is found),
 ``same_family.py`` (both of one family), ``cross_families.py`` (two families), ``multivariate.py`` (normal vectors),
 ``infinite.py`` (pairs whose divergence is always infinite).
 """

@@ -3,7 +3,6 @@
 Each is the negative entropy of p, minus the mean of the logarithm of q's density under p.
 
 Mirrors: torch/distributions/kl.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Pairs of families whose divergence is infinite, because p can always draw values that q cannot.
 
 Mirrors: torch/distributions/kl.py
-Leaves out: nothing.
 """
 
 import math

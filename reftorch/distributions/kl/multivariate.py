@@ -9,7 +9,6 @@ All have the form
 and differ in how the determinants, the trace and the distance are computed.
 
 Mirrors: torch/distributions/kl.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The table of Kullback-Leibler divergences, and how a pair of families finds its function.
 
 Mirrors: torch/distributions/kl.py (register_kl, kl_divergence, _dispatch_kl)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

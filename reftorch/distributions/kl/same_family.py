@@ -1,7 +1,6 @@
 """Divergences of two distributions of one family.
 
 Mirrors: torch/distributions/kl.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Transforms: invertible functions between sets of values, with the logarithm of the volume change they cause.
 
 Mirrors: torch/distributions/transforms.py
-Leaves out: nothing. The transforms stand in files by what they map: ``transform.py`` (the base class, and transforms
+
+The transforms stand in files by what they map: ``transform.py`` (the base class, and transforms
 made of transforms), ``elementwise.py`` (numbers), ``vectors.py`` (vectors and matrices), ``joined.py`` (pieces).
 """
 

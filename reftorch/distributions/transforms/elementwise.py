@@ -1,7 +1,6 @@
 """Transforms of numbers: each element is mapped by itself.
 
 Mirrors: torch/distributions/transforms.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

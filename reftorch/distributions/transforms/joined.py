@@ -1,7 +1,6 @@
 """Transforms of tensors whose pieces have transforms of their own.
 
 Mirrors: torch/distributions/transforms.py (CatTransform, StackTransform)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The base class of transforms, the inverse, and transforms that are made of other transforms.
 
 Mirrors: torch/distributions/transforms.py (Transform, ComposeTransform, IndependentTransform)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

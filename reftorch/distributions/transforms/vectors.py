@@ -1,7 +1,6 @@
 """Transforms of vectors and matrices.
 
 Mirrors: torch/distributions/transforms.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Stopping in generated code.
 
 Mirrors: torch/fx/experimental/debug.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Names in generated code: unique, valid, and no builtin's.
 
 Mirrors: torch/fx/graph.py (``_Namespace``)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

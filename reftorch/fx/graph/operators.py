@@ -1,7 +1,6 @@
 """How the functions of the module ``operator`` are written in generated code.
 
 Mirrors: torch/fx/graph.py (``magic_methods``, ``inplace_methods``)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Writing a graph whose placeholders are the leaves of the arguments of the traced function.
 
 Mirrors: torch/fx/graph.py (``_PyTreeCodeGen``)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

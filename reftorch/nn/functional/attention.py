@@ -1,7 +1,8 @@
 """Scaled dot-product attention.
 
 Mirrors: torch/nn/functional.py (``scaled_dot_product_attention``)
-Leaves out: nothing. The op, which chooses between two ways, is in cpp/ATen/native/attention.cpp.
+
+The op, which chooses between two ways, is in cpp/ATen/native/attention.cpp.
 """
 
 from __future__ import annotations

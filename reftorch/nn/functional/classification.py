@@ -1,7 +1,6 @@
 """Losses of a classifier: the target is a class, a probability of each class, or a sequence of classes.
 
 Mirrors: torch/nn/functional.py (nll_loss, cross_entropy, ctc_loss, linear_cross_entropy)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Convolutions, and the windows of images.
 
 Mirrors: torch/nn/functional.py (``conv1d``, ``conv_transpose1d``, ``unfold``, ``fold``, and so on)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

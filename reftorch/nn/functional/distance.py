@@ -1,7 +1,6 @@
 """Norms of vectors, and distances between vectors.
 
 Mirrors: torch/nn/functional.py (``normalize``, ``cosine_similarity``, ``pairwise_distance``, ``pdist``)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

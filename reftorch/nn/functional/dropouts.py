@@ -1,7 +1,6 @@
 """Dropout: noise that sets elements, or whole channels, to zero.
 
 Mirrors: torch/nn/functional.py (``dropout``, ``dropout1d``, ``alpha_dropout``, ...)
-Leaves out: nothing.
 
 The noise is drawn in reftorch/functional/_VF.py; this file checks the number of dimensions.
 """

@@ -1,7 +1,6 @@
 r"""Activations that combine several elements, have weights, or draw random numbers.
 
 Mirrors: torch/nn/functional.py (``glu``, ``gumbel_softmax``, ``prelu``, ``rrelu``)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 r"""Normalization over groups of channels, over each channel of an example, and over neighbouring channels.
 
 Mirrors: torch/nn/functional.py (``group_norm``, ``instance_norm``, ``local_response_norm``)
-Leaves out: nothing.
 
 ``group_norm`` and ``instance_norm`` are ops; ``local_response_norm`` is a formula.
 """

@@ -2,7 +2,6 @@ r"""Margin losses of classes, and losses that are negative log likelihoods of nu
 
 Mirrors: torch/nn/functional.py (``multi_margin_loss``, ``multilabel_margin_loss``, ``soft_margin_loss``,
 ``poisson_nll_loss``, ``gaussian_nll_loss``, ...)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@ r"""Losses of pairs and triples of vectors.
 
 Mirrors: torch/nn/functional.py (``cosine_embedding_loss``, ``hinge_embedding_loss``, ``margin_ranking_loss``,
 ``triplet_margin_loss``)
-Leaves out: nothing. The functions of the same names in ``torch`` are ops, whose reductions are numbers.
+
+The functions of the same names in ``torch`` are ops, whose reductions are numbers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 r"""Pooling: one number for each window of a signal, an image or a volume.
 
 Mirrors: torch/nn/functional.py (``max_pool1d``, ``avg_pool1d``, ``lp_pool1d``, and so on)
-Leaves out: nothing.
 
 The file is over 500 lines long because there are eight kinds of pooling, most of them for one to three dimensions; each
 takes a few lines and a docstring.

@@ -1,7 +1,6 @@
 """Functions on images: changes of their size, and reading them at the places of a grid.
 
 Mirrors: torch/nn/functional.py (``interpolate``, ``upsample``, ``grid_sample``, ``affine_grid``)
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Initialization of parameters.
 
 Mirrors: torch/nn/init.py
-Leaves out: nothing; the initializations for identity, orthogonal, sparse and truncated values are in ``structured``.
+
+The initializations for identity, orthogonal, sparse and truncated values are in ``structured``.
 
 All functions work in place, record nothing in the graph and return their tensor. They use the generator exactly as
 PyTorch does, so that equal seeds give equal networks.

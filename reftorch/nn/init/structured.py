@@ -1,7 +1,6 @@
 """Initializations with structure: identities, orthogonal and sparse matrices, truncated normal numbers.
 
 Mirrors: torch/nn/init.py (eye_, dirac_, orthogonal_, sparse_, trunc_normal_)
-Leaves out: nothing.
 
 All functions work in place, record nothing in the graph and return their tensor. They use the generator exactly as
 PyTorch does, so that equal seeds give equal networks.

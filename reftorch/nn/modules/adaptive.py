@@ -1,7 +1,6 @@
 r"""A softmax over many classes in two steps: frequent classes at once, rare ones by clusters.
 
 Mirrors: torch/nn/modules/adaptive.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 r"""Exchange of channels between groups.
 
 Mirrors: torch/nn/modules/channelshuffle.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Modules that hold other modules, or parameters, in order.
 
 Mirrors: torch/nn/modules/container.py
-Leaves out: nothing. The file is more than 500 lines long, because the containers share helpers.
+
+The file is more than 500 lines long, because the containers share helpers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 r"""Distances and angles between vectors.
 
 Mirrors: torch/nn/modules/distance.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Dropout.
 
 Mirrors: torch/nn/modules/dropout.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The windows of images as columns of a matrix, and back.
 
 Mirrors: torch/nn/modules/fold.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Normalization of each channel of each example.
 
 Mirrors: torch/nn/modules/instancenorm.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

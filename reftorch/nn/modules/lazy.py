@@ -1,7 +1,6 @@
 """Modules that learn the shapes of their parameters from their first input.
 
 Mirrors: torch/nn/modules/lazy.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Linear maps.
 
 Mirrors: torch/nn/modules/linear.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Losses: modules that measure how far an output is from its target.
 
 Mirrors: torch/nn/modules/loss.py
-Leaves out: nothing. The file is more than 500 lines long, because there are many losses; each takes a few lines and a
-    docstring.
+
+The file is more than 500 lines long, because there are many losses; each takes a few lines and a
+docstring.
 """
 
 from __future__ import annotations

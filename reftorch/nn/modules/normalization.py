@@ -1,7 +1,6 @@
 """Normalization of each example by itself.
 
 Mirrors: torch/nn/modules/normalization.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

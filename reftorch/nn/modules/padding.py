@@ -1,7 +1,8 @@
 """Padding: modules that put a border around the last one, two or three dimensions.
 
 Mirrors: torch/nn/modules/padding.py
-Leaves out: nothing. The file is more than 500 lines long, because it has fifteen classes, each with its docstring.
+
+The file is more than 500 lines long, because it has fifteen classes, each with its docstring.
 """
 
 from __future__ import annotations

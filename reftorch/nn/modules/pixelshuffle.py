@@ -1,7 +1,6 @@
 r"""Exchange of channels for pixels.
 
 Mirrors: torch/nn/modules/pixelshuffle.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Pooling: one number for each window of a signal, an image or a volume.
 
 Mirrors: torch/nn/modules/pooling.py
-Leaves out: nothing.
 
 The file is over 500 lines long because there are eight kinds of pooling, most of them for one to three dimensions; each
 takes a few lines and a docstring.

@@ -1,7 +1,6 @@
 """Changes of the size of images, as modules.
 
 Mirrors: torch/nn/modules/upsampling.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Helpers for the arguments of layers, and for the names in a state dict.
 
 Mirrors: torch/nn/modules/utils.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

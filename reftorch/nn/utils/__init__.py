@@ -1,7 +1,6 @@
 """Helpers for the parameters and gradients of a network.
 
 Mirrors: torch/nn/utils/__init__.py
-Leaves out: nothing.
 """
 
 from reftorch.nn.utils import fusion, parametrizations, parametrize, prune, rnn, stateless

@@ -1,7 +1,8 @@
 """Limits for the size of gradients.
 
 Mirrors: torch/nn/utils/clip_grad.py
-Leaves out: nothing. The functions of lists take tensors of several dtypes and devices, so nothing is grouped.
+
+The functions of lists take tensors of several dtypes and devices, so nothing is grouped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """All parameters as one vector, and back.
 
 Mirrors: torch/nn/utils/convert_parameters.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

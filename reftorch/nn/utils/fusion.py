@@ -4,7 +4,6 @@ In evaluation mode a batch norm computes :math:`(x - m) s + b` with :math:`s = w
 each channel. After :math:`x = A z + c` this is :math:`(s A) z + (c - m) s + b`, again such a layer.
 
 Mirrors: torch/nn/utils/fusion.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

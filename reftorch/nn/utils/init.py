@@ -1,7 +1,6 @@
 """Modules whose parameters are not drawn.
 
 Mirrors: torch/nn/utils/init.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

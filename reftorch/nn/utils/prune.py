@@ -4,7 +4,8 @@ A pruned parameter ``weight`` becomes the parameter ``weight_orig`` and the buff
 their product, ``weight``, before each forward pass. Further methods prune what earlier ones have left.
 
 Mirrors: torch/nn/utils/prune.py
-Leaves out: nothing. The file is more than 500 lines long, because it has seven methods, each as a class and a function.
+
+The file is more than 500 lines long, because it has seven methods, each as a class and a function.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ The power method estimates the singular value. The vectors :math:`u \leftarrow W
 each forward pass is enough, because weights change slowly.
 
 Mirrors: torch/nn/utils/spectral_norm.py
-Leaves out: nothing. New programs use ``reftorch.nn.utils.parametrizations.spectral_norm``.
+
+New programs use ``reftorch.nn.utils.parametrizations.spectral_norm``.
 """
 
 from __future__ import annotations

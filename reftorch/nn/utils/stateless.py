@@ -1,7 +1,8 @@
 """The old place of :func:`reftorch.func.functional_call`.
 
 Mirrors: torch/nn/utils/stateless.py, torch/nn/utils/_named_member_accessor.py
-Leaves out: nothing. The work is done in reftorch/_functorch/functional_call.py.
+
+The work is done in reftorch/_functorch/functional_call.py.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@ r"""Weight norm as a hook: a weight is computed from its length and its directio
 The weight is :math:`w = g \, v / \|v\|`, where the norm is taken over all dimensions but one.
 
 Mirrors: torch/nn/utils/weight_norm.py
-Leaves out: nothing. New programs use ``reftorch.nn.utils.parametrizations.weight_norm``.
+
+New programs use ``reftorch.nn.utils.parametrizations.weight_norm``.
 """
 
 from __future__ import annotations

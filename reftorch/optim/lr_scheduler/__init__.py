@@ -1,7 +1,6 @@
 """Schedules of the learning rate.
 
 Mirrors: torch/optim/lr_scheduler.py
-Leaves out: nothing.
 
 PyTorch has all schedules in one file. Here they are in files by what makes the learning rate: a function of the program
 (``functions.py``), a formula (``formulas.py``), schedules (``composed.py``), a measured value (``plateau.py``), or a

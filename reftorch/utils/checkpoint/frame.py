@@ -1,7 +1,6 @@
 """A checkpointed call: it is recorded with empty holders for the saved tensors, and a recomputation fills the holders.
 
 Mirrors: torch/utils/checkpoint.py, ``_CheckpointFrame``, ``GraphExecGroup``
-Leaves out: nothing.
 """
 
 from __future__ import annotations

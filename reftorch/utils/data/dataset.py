@@ -1,7 +1,6 @@
 """Datasets: they return a sample for an index, or one sample after another.
 
 Mirrors: torch/utils/data/dataset.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Samplers: they choose the order in which the samples of a dataset are taken.
 
 Mirrors: torch/utils/data/sampler.py
-Leaves out: nothing.
 
 The samplers use the generator exactly as PyTorch does: equal seeds give equal orders.
 """

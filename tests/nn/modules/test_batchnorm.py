@@ -1,7 +1,6 @@
 """Normalization over batches.
 
 Mirrors: test/test_nn.py
-Leaves out: nothing.
 """
 
 import copy

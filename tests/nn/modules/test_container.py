@@ -1,7 +1,6 @@
 """Modules that hold modules or parameters.
 
 Mirrors: test/nn/test_module_hooks.py, test/test_nn.py, their tests of containers
-Leaves out: nothing.
 """
 
 from collections import OrderedDict

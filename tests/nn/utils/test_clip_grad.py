@@ -1,7 +1,6 @@
 """Clipping gradients.
 
 Mirrors: test/test_nn.py, its tests of ``clip_grad_norm_`` and ``clip_grad_value_``
-Leaves out: nothing.
 """
 
 import math

@@ -1,7 +1,6 @@
 """Modules whose parameters are not drawn.
 
 Mirrors: test/test_nn.py, its tests of ``skip_init``
-Leaves out: nothing.
 """
 
 from types import ModuleType

@@ -1,7 +1,6 @@
 """Pruning: masks, parameters and hooks after each method, and after several.
 
 Mirrors: test/nn/test_pruning.py
-Leaves out: nothing.
 """
 
 import copy

@@ -1,7 +1,6 @@
 """Spectral norm as a hook.
 
 Mirrors: test/test_nn.py, its tests of ``spectral_norm``
-Leaves out: nothing.
 """
 
 from types import ModuleType

@@ -1,7 +1,6 @@
 """Weight norm as a hook.
 
 Mirrors: test/test_nn.py, its tests of ``weight_norm``
-Leaves out: nothing.
 """
 
 import warnings

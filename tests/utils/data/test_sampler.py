@@ -1,7 +1,6 @@
 """Samplers.
 
 Mirrors: test/test_dataloader.py, its tests of samplers
-Leaves out: nothing.
 """
 
 from types import ModuleType

@@ -1,5 +1,4 @@
 """Averages of the parameters of all ranks, in place of averages of the gradients.
 
 Mirrors: torch/distributed/algorithms/model_averaging/__init__.py
-Leaves out: nothing.
 """

@@ -1,5 +1,4 @@
 """The agent of a machine.
 
 Mirrors: torch/distributed/elastic/agent/__init__.py
-Leaves out: nothing.
 """

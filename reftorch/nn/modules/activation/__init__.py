@@ -1,7 +1,6 @@
 """Modules for nonlinear functions of elements, or along one dimension.
 
 Mirrors: torch/nn/modules/activation.py
-Leaves out: nothing.
 
 The most common ones are in this file; the others are in ``formulas``, ``gates``,
 ``hard`` and ``attention``.

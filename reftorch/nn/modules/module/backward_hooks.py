@@ -2,7 +2,6 @@
 
 Mirrors: torch/nn/modules/module.py (the backward hooks of ``Module``), torch/utils/hooks.py (``BackwardHook``),
 torch/nn/modules/_functions.py (``BackwardHookFunction``)
-Leaves out: nothing.
 
 Note [Two nodes around a module]
     Problem: a module may consist of any number of nodes; no single node stands for all its inputs or all its outputs.

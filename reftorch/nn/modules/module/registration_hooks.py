@@ -1,7 +1,6 @@
 """Hooks on the registration of a parameter, buffer or submodule in any module.
 
 Mirrors: torch/nn/modules/module.py, ``register_module_parameter_registration_hook`` and the two similar functions
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Walks through the tree of a module and its submodules.
 
 Mirrors: torch/nn/modules/module.py, ``children`` to ``named_buffers``, ``get_submodule`` and related methods
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A table of measurements: a row for each task, a column for each description.
 
 Mirrors: torch/utils/benchmark/utils/compare.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Draws tensors of random shapes and layouts, whose sizes are related by named parameters.
 
 Mirrors: torch/utils/benchmark/utils/fuzzer.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Collation: a list of samples becomes a batch.
 
 Mirrors: torch/utils/data/_utils/collate.py
-Leaves out: nothing.
 
 This file never imports numpy: a program with numpy samples has imported numpy, and the types show that.
 """

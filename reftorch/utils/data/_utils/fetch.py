@@ -1,7 +1,6 @@
 """Fetching the samples for an index, or for a list of indices, from a dataset.
 
 Mirrors: torch/utils/data/_utils/fetch.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

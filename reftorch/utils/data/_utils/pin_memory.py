@@ -1,7 +1,6 @@
 """Pinned memory for batches: host memory that an accelerator can copy from by itself.
 
 Mirrors: torch/utils/data/_utils/pin_memory.py
-Leaves out: nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Hooks that see what modules register: the same programs here and in torch.
 
 Mirrors: test/nn/test_module_hooks.py
-Leaves out: nothing.
 """
 
 from types import ModuleType

@@ -1,7 +1,6 @@
 """Fetching by index, and from a stream.
 
 Mirrors: torch/utils/data/_utils/fetch.py
-Leaves out: nothing.
 """
 
 import pytest
