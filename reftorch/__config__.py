@@ -12,7 +12,6 @@ def show() -> str:
 
     Example::
 
-        >>> import reftorch as torch
         >>> "build type" in torch.__config__.show()
         True
 

@@ -290,7 +290,6 @@ def _assert(condition: Any, message: str) -> None:
     """Raise an AssertionError with ``message`` if ``condition`` is false. ``torch.fx`` can trace this function.
 
     Example:
-        >>> import reftorch as torch
         >>> torch._assert(torch.ones(2).sum() == 2, "the sum is wrong")
 
     Mirrors torch/__init__.py, ``_assert``.
@@ -303,7 +302,6 @@ def get_device(input: Tensor) -> Any:
     """Return the index of the GPU that holds ``input``, or -1 if ``input`` is not on a GPU.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.get_device(torch.ones(2))
         -1
 
@@ -318,7 +316,6 @@ def is_floating_point(input: Tensor) -> Any:
     """Return whether the elements of ``input`` are floating-point numbers.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.is_floating_point(torch.ones(2)), torch.is_floating_point(torch.arange(2))
         (True, False)
 
@@ -333,7 +330,6 @@ def numel(input: Tensor) -> Any:
     """Return the number of elements of ``input``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.numel(torch.ones(2, 3))
         6
 

@@ -59,7 +59,6 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
         RuntimeError: (later) an op is not deterministic, such as ``put_`` without ``accumulate``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.use_deterministic_algorithms(True)
         >>> torch.empty(2), torch.empty(1, dtype=torch.int8)
         (tensor([nan, nan]), tensor([127], dtype=torch.int8))
@@ -74,7 +73,6 @@ def are_deterministic_algorithms_enabled() -> bool:
     """Return the ``mode`` of the last call of :func:`use_deterministic_algorithms`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.are_deterministic_algorithms_enabled()
         False
 
@@ -87,7 +85,6 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Return whether a nondeterministic op warns instead of raising an error.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.is_deterministic_algorithms_warn_only_enabled()
         False
 
@@ -107,7 +104,6 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
         RuntimeError: ``debug_mode`` is none of these.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.set_deterministic_debug_mode("warn")
         >>> torch.get_deterministic_debug_mode()
         1
@@ -132,7 +128,6 @@ def get_deterministic_debug_mode() -> int:
     """Return 0, 1 or 2: a nondeterministic op does nothing special, warns, or raises an error.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.get_deterministic_debug_mode()
         0
 
@@ -154,7 +149,6 @@ def set_float32_matmul_precision(precision: str) -> None:
         RuntimeError: ``precision`` is not a string.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.get_float32_matmul_precision()
         'highest'
 
@@ -177,7 +171,6 @@ def get_float32_matmul_precision() -> str:
     """Return the ``precision`` of the last call of :func:`set_float32_matmul_precision`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.get_float32_matmul_precision()
         'highest'
 

@@ -76,7 +76,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
         out: a tuple of tensors for the results.
 
     Example:
-        >>> import warnings, reftorch as torch
+        >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     torch.lu(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))

@@ -53,7 +53,6 @@ def svd_lowrank(
         U (*, m, q), S (*, q), V (*, n, q).
 
     Example:
-        >>> import reftorch as torch
         >>> U, S, V = torch.svd_lowrank(torch.ones(4, 3), q=1)
         >>> torch.testing.assert_close(U @ torch.diag(S) @ V.T, torch.ones(4, 3))
 
@@ -87,7 +86,6 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
         ValueError: ``q`` is out of range, or ``niter`` is negative.
 
     Example:
-        >>> import reftorch as torch
         >>> U, S, V = torch.pca_lowrank(torch.tensor([[0.0, 0.0], [2.0, 2.0], [4.0, 4.0]]), q=1)
         >>> S
         tensor([4.])

@@ -68,7 +68,6 @@ class FunctionSchema:
     Mirrors: aten/src/ATen/core/function_schema.h
 
     Example:
-        >>> import reftorch as torch
         >>> schema = torch.ops.aten.add.Tensor._schema
         >>> [argument.name for argument in schema.arguments]
         ['self', 'other', 'alpha']
@@ -172,7 +171,6 @@ class OpOverload:
     """One overload of an op. A call goes to this overload, whatever the types of the arguments are.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.ops.aten.sum.dim_IntList(torch.ones(2, 3), [0])
         tensor([2., 2., 2.])
         >>> torch.ops.aten.sum.dim_IntList
@@ -219,7 +217,6 @@ class OpOverload:
             NotImplementedError: the op has no kernel for the highest key.
 
         Example:
-            >>> import reftorch as torch
             >>> below = torch._C._dispatch_keys(torch.ones(2)) & torch._C._after_autograd_keyset
             >>> torch.ops.aten.neg.default.redispatch(below, torch.ones(2))
             tensor([-1., -1.])
@@ -253,7 +250,6 @@ class OpOverload:
             RuntimeError: the row already has a function.
 
         Example:
-            >>> import reftorch as torch
             >>> with torch.library._scoped_library("mylib", "FRAGMENT") as lib:
             ...     _ = lib.define("ninefold(Tensor x) -> Tensor")
             ...     op = torch.ops.mylib.ninefold.default
@@ -290,7 +286,6 @@ class OpOverload:
             The op's result; NotImplemented if the op is not made of other ops.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.ops.aten.add.Tensor.decompose(torch.ones(1), torch.ones(1))
             NotImplemented
 
@@ -334,7 +329,6 @@ class OpOverload:
         An op that is defined in Python has the tags given at its definition.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.ops.aten.nonzero.default.tags
             [<Tag.dynamic_output_shape: 1>]
             >>> torch.Tag.inplace_view in torch.ops.aten.t_.default.tags
@@ -362,7 +356,6 @@ class OpOverloadPacket:
     """All overloads of a name. A call uses the first overload that fits the arguments.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.ops.aten.mul(torch.ones(2), 3)
         tensor([3., 3.])
         >>> "Tensor" in torch.ops.aten.mul.overloads()

@@ -20,7 +20,6 @@ class SymInt:
         NotImplementedError: always, when one is made.
 
     Example:
-        >>> import reftorch as torch
         >>> isinstance(torch.ones(2, 3).size(0), torch.SymInt)
         False
 

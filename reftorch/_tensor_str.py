@@ -65,7 +65,6 @@ def set_printoptions(
             decide.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.set_printoptions(precision=2)
         >>> torch.tensor([1.12345])
         tensor([1.12])
@@ -87,7 +86,6 @@ def get_printoptions() -> dict[str, Any]:
     """Return the print options as a dict that :func:`set_printoptions` takes as keyword arguments.
 
     Example:
-        >>> import reftorch as torch
         >>> torch._tensor_str.get_printoptions()["edgeitems"]
         3
 
@@ -104,7 +102,6 @@ def printoptions(**kwargs: Any) -> Iterator[None]:
         kwargs: the keyword arguments of :func:`set_printoptions`.
 
     Example:
-        >>> import reftorch as torch
         >>> with torch._tensor_str.printoptions(precision=1):
         ...     print(torch.tensor(3.14159))
         tensor(3.1)

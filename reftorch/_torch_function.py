@@ -56,7 +56,6 @@ def handle_torch_function(
         TypeError: all results are NotImplemented.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.overrides import handle_torch_function, has_torch_function_unary
         >>> def double(x):
         ...     if has_torch_function_unary(x):
@@ -215,7 +214,6 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[_
     """Make a function overridable; ``dispatcher`` takes its arguments and returns those that are checked for overrides.
 
     Example:
-        >>> import reftorch as torch
         >>> @torch.overrides.wrap_torch_function(lambda x: (x,))
         ... def double(x):
         ...     return x + x
@@ -242,7 +240,6 @@ def is_tensor_like(inp: Any) -> bool:
     """Return whether ``inp`` is a tensor, or of a class that overrides ops.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.overrides.is_tensor_like(torch.ones(1)), torch.overrides.is_tensor_like([1])
         (True, False)
 
@@ -257,7 +254,6 @@ class TorchFunctionMode:
     The mode is off while it handles an op, so that it may call ops itself.
 
     Example:
-        >>> import reftorch as torch
         >>> class Loud(torch.overrides.TorchFunctionMode):
         ...     def __torch_function__(self, func, types, args=(), kwargs=None):
         ...         print(func.__name__)

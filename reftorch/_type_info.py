@@ -67,7 +67,6 @@ class finfo(_TypeInfo):
         TypeError: ``type`` is not a floating-point dtype.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.finfo(torch.float32).eps
         1.1920928955078125e-07
 
@@ -128,7 +127,6 @@ class iinfo(_TypeInfo):
         TypeError: ``type`` is not an integer dtype.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.iinfo(torch.uint8).max
         255
 

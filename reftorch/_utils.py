@@ -56,7 +56,6 @@ def typename(obj: Any, /) -> str:
         obj: any object; a class or a function stands for itself, any other object for its type.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.typename(torch.ones(2)), torch.typename([1]), torch.typename(torch.nn.Linear)
         ('torch.FloatTensor', 'list', 'reftorch.nn.modules.linear.Linear')
 
@@ -83,7 +82,6 @@ def set_warn_always(b: bool, /) -> None:
         b: whether they appear each time.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.set_warn_always(True)
         >>> torch.is_warn_always_enabled()
         True
@@ -300,7 +298,6 @@ def _assert_async(input: Any, assert_msg: str | None = None) -> None:
         RuntimeError: the tensor is zero and on the CPU, or does not have exactly one element.
 
     Example:
-        >>> import reftorch as torch
         >>> torch._assert_async(torch.tensor(1))
 
     Mirrors aten/src/ATen/native/TensorCompare.cpp and cuda/TensorCompare.cu, ``_assert_async``.
@@ -325,7 +322,6 @@ def get_device_module(device: Any = None) -> Any:
         RuntimeError: there is no such device, or no module for it.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.get_device_module("cpu") is torch.cpu
         True
 

@@ -57,7 +57,6 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0) -> Calla
         func, in_dims, out_dims: see the new function.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.vmap(torch.sum)(torch.ones(2, 3))
         tensor([3., 3.])
 

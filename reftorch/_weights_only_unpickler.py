@@ -150,7 +150,7 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
         safe_globals: classes and functions. A pair (class or function, name) gives the full name that the file uses.
 
     Example:
-        >>> import decimal, reftorch as torch
+        >>> import decimal
         >>> torch.serialization.add_safe_globals([decimal.Decimal])
         >>> torch.serialization.get_safe_globals()
         [<class 'decimal.Decimal'>]
@@ -175,7 +175,7 @@ class safe_globals(contextlib.AbstractContextManager):
     """A context in which :func:`load` with ``weights_only=True`` finds these classes and functions.
 
     Example:
-        >>> import fractions, io, reftorch as torch
+        >>> import fractions, io
         >>> file = io.BytesIO()
         >>> torch.save(fractions.Fraction(1, 2), file)
         >>> with torch.serialization.safe_globals([fractions.Fraction]):

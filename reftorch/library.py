@@ -78,7 +78,6 @@ def define(qualname: Any, schema: str, *, lib: Library | None = None, tags: Any 
         RuntimeError: the op is already defined.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.library.define("mylib::cube", "(Tensor x) -> Tensor")
         >>> @torch.library.impl("mylib::cube", "cpu")
         ... def cube(x):
@@ -123,7 +122,6 @@ def impl(qualname: Any, types: Any, func: Callable[..., Any] | None = None, *, l
         RuntimeError: there is no such op or device.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.library.define("mylib::half", "(Tensor x) -> Tensor")
         >>> torch.library.impl("mylib::half", "default", lambda x: x / 2)
         >>> torch.ops.mylib.half(torch.ones(1))
@@ -200,7 +198,6 @@ def register_fake(
         RuntimeError: the op has a fake kernel and ``allow_override`` is False.
 
     Example:
-        >>> import reftorch as torch
         >>> @torch.library.custom_op("mylib::crop", mutates_args=(), device_types="cpu")
         ... def crop(pic: torch.Tensor, rows: int) -> torch.Tensor:
         ...     return pic[:rows].clone()
@@ -261,7 +258,6 @@ def register_autograd(
         NotImplementedError: the op has keyword-only tensors.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.library.define("mylib::square", "(Tensor x) -> Tensor")
         >>> torch.library.impl("mylib::square", "default", lambda x: x * x)
         >>> torch.library.register_autograd(
@@ -319,7 +315,6 @@ def register_torch_dispatch(
         RuntimeError: the class already has a rule for the op.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils._python_dispatch import TorchDispatchMode
         >>> @torch.library.custom_op("mylib::noise", mutates_args=())
         ... def noise(x: torch.Tensor) -> torch.Tensor:

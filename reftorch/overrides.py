@@ -78,7 +78,6 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
     """Return the public functions that no class can override.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.tensor in torch.overrides.get_ignored_functions()
         True
 
@@ -163,7 +162,6 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
     """Return the functions that a class can override, by namespace.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.add in torch.overrides.get_overridable_functions()[torch]
         True
 
@@ -177,7 +175,7 @@ def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
     """Return, for each overridable function, a function with its signature that returns -1.
 
     Example:
-        >>> import inspect, reftorch as torch
+        >>> import inspect
         >>> override = torch.overrides.get_testing_overrides()[torch.relu]
         >>> override(torch.ones(1)), str(inspect.signature(override))
         (-1, '(input)')
@@ -213,7 +211,6 @@ def resolve_name(f: Callable[..., Any]) -> str | None:
     """Return the name of a function that ``__torch_function__`` received, or None if it is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.overrides.resolve_name(torch.Tensor.add), torch.overrides.resolve_name(torch.add)
         ('torch.Tensor.add', 'torch.add')
 
@@ -226,7 +223,6 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
     """Return whether a function that ``__torch_function__`` received is a method of Tensor or a property's ``__get__``.
 
     Example:
-        >>> import reftorch as torch
         >>> is_method = torch.overrides.is_tensor_method_or_property
         >>> is_method(torch.Tensor.add), is_method(torch.Tensor.shape.__get__), is_method(torch.add)
         (True, True, False)

@@ -26,7 +26,6 @@ def manual_seed(seed: int) -> Generator:
         seed: any 64-bit integer; a negative one is taken modulo 2**64.
 
     Example:
-        >>> import reftorch as torch
         >>> _ = torch.manual_seed(0)
         >>> torch.rand(2)
         tensor([0.4963, 0.7682])
@@ -50,7 +49,6 @@ def initial_seed() -> int:
     """Return the last seed of the default generator of the CPU.
 
     Example:
-        >>> import reftorch as torch
         >>> _ = torch.manual_seed(7)
         >>> torch.initial_seed()
         7
@@ -64,7 +62,6 @@ def get_rng_state() -> Tensor:
     """Return the state of the default generator of the CPU as a ByteTensor.
 
     Example:
-        >>> import reftorch as torch
         >>> state = torch.get_rng_state()
         >>> first = torch.rand(2)
         >>> torch.set_rng_state(state)
@@ -80,7 +77,6 @@ def set_rng_state(new_state: Tensor) -> None:
     """Set the default generator of the CPU to a state that ``get_rng_state`` returned.
 
     Example:
-        >>> import reftorch as torch
         >>> state = torch.get_rng_state()
         >>> a = torch.rand(3)
         >>> torch.set_rng_state(state)
@@ -111,7 +107,6 @@ def fork_rng(
         RuntimeError: there is no such ``device_type``.
 
     Example:
-        >>> import reftorch as torch
         >>> _ = torch.manual_seed(0)
         >>> with torch.random.fork_rng():
         ...     _ = torch.rand(5)

@@ -28,7 +28,6 @@ class UntypedStorage:
         device: the device; the CPU if None.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.zeros(2, dtype=torch.int16)
         >>> x.untyped_storage()[1] = 1
         >>> x
@@ -92,7 +91,6 @@ class UntypedStorage:
         """Return a storage with a copy of the bytes of an object that has Python's buffer protocol.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.UntypedStorage.from_buffer(b"ab", dtype=torch.uint8).tolist()
             [97, 98]
         """
@@ -276,7 +274,6 @@ class UntypedStorage:
         """Reverse the order of the bytes of each element, as if the elements had the type ``dtype``.
 
         Example:
-            >>> import reftorch as torch
             >>> storage = torch.UntypedStorage([1, 0, 2, 0])
             >>> storage.byteswap(torch.int16)
             >>> storage.tolist()
@@ -407,7 +404,6 @@ class TypedStorage:
         dtype: the type of the elements.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.tensor([1.5, 2.0])
         >>> torch.TypedStorage(wrap_storage=x.untyped_storage(), dtype=x.dtype, _internal=True).tolist()
         [1.5, 2.0]

@@ -46,7 +46,6 @@ class TorchVersion(str):
     """A version that is a string, and that compares with strings and tuples as a version.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.torch_version.TorchVersion("2.13.0") > "2.4"
         True
         >>> torch.torch_version.TorchVersion("2.13.0+cpu") >= (2, 13)

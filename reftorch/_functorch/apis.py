@@ -35,7 +35,6 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
         RuntimeError: (when called) the output is not a single number, or there is no such argument.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.func.grad_and_value(lambda x: (x * x).sum())(torch.tensor([1.0, 2.0]))
         (tensor([2., 4.]), tensor(5.))
 
@@ -83,7 +82,6 @@ def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Functio
         RuntimeError: (when called) the output is not a single number, or there is no such argument.
 
     Example:
-        >>> import reftorch as torch
         >>> cube = lambda x: x**3
         >>> torch.func.grad(torch.func.grad(cube))(torch.tensor(2.0))
         tensor(12.)
@@ -118,7 +116,6 @@ def chunk_vmap(
         ValueError: see :func:`vmap`.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch._functorch.apis import chunk_vmap
         >>> chunk_vmap(torch.square, chunks=2)(torch.arange(3.0))
         tensor([0., 1., 4.])

@@ -25,7 +25,6 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
         ``root``.
 
     Example:
-        >>> import reftorch as torch
         >>> net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2))
         >>> net = torch.func.replace_all_batch_norm_modules_(net)
         >>> net[1].running_mean is None, net[1].track_running_stats

@@ -199,7 +199,6 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
         RuntimeError: ``func`` returns something other than tensors, or a cotangent does not match the output.
 
     Example:
-        >>> import reftorch as torch
         >>> value, pull_back = torch.func.vjp(lambda x: x * x, torch.tensor([1.0, 2.0]))
         >>> pull_back(torch.ones(2))
         (tensor([2., 4.]),)
@@ -297,7 +296,6 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
         NotImplementedError: an op of ``func`` has no derivative formula.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.func.jvp(lambda x: x * x.sum(), (torch.tensor([1.0, 2.0]),), (torch.tensor([1.0, 0.0]),))
         (tensor([3., 6.]), tensor([4., 2.]))
 
@@ -326,7 +324,6 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
             primal.
 
     Example:
-        >>> import reftorch as torch
         >>> value, push_forward = torch.func.linearize(lambda x: x * x.sum(), torch.tensor([1.0, 2.0]))
         >>> value, push_forward(torch.tensor([1.0, 0.0])), push_forward(torch.tensor([0.0, 1.0]))
         (tensor([3., 6.]), tensor([4., 2.]), tensor([1., 5.]))
@@ -367,7 +364,6 @@ def functionalize(func: Function, *, remove: str = "mutations") -> Function:
         RuntimeError: ``remove`` is something other than these.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.func.functionalize(lambda x: x.clone().add_(1))(torch.zeros(2))
         tensor([1., 1.])
 
@@ -394,7 +390,6 @@ def debug_unwrap(tensor: Any, *, recurse: bool = True) -> Any:
         recurse: remove the wrappers of all transforms, not only of the innermost one.
 
     Example:
-        >>> import reftorch as torch
         >>> def f(x):
         ...     print(torch.func.debug_unwrap(x))
         ...     return x

@@ -136,7 +136,6 @@ def functional_call(
         TypeError: a given value, or the value that it replaces, is not a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.Linear(2, 1)
         >>> parameters = {"weight": torch.ones(1, 2), "bias": torch.zeros(1)}
         >>> torch.func.functional_call(layer, parameters, torch.tensor([1.0, 2.0]))
@@ -181,7 +180,6 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Any], dict[s
         RuntimeError: there are no models, or their classes or modes differ.
 
     Example:
-        >>> import reftorch as torch
         >>> models = [torch.nn.Linear(2, 3) for _ in range(4)]
         >>> parameters, buffers = torch.func.stack_module_state(models)
         >>> parameters["weight"].shape

@@ -46,7 +46,6 @@ def jacrev(
         ValueError: ``chunk_size`` is not positive.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.func.jacrev(lambda x: x * x.sum())(torch.tensor([1.0, 2.0]))
         tensor([[4., 1.],
                 [2., 5.]])
@@ -122,7 +121,6 @@ def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, rando
         NotImplementedError: (when called) an op of ``func`` has no derivative formula.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.func.jacfwd(lambda x: x * x.sum())(torch.tensor([1.0, 2.0]))
         tensor([[4., 1.],
                 [2., 5.]])
@@ -174,7 +172,6 @@ def hessian(func: Function, argnums: Argnums = 0) -> Function:
         A function with the arguments of ``func``, whose results are those of :func:`jacfwd` of :func:`jacrev`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.func.hessian(lambda x: (x * x).prod())(torch.tensor([1.0, 2.0]))
         tensor([[8., 8.],
                 [8., 2.]])

@@ -121,7 +121,6 @@ def rearrange(tensor: Tensor | Sequence[Tensor], pattern: str, **axes_lengths: i
         TypeError: a length is not an int.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.func import rearrange
         >>> images = torch.arange(2 * 4 * 6).view(2, 4, 6)
         >>> rearrange(images, "batch h w -> h (batch w)").shape

@@ -251,7 +251,6 @@ def vmap(
             ``"error"``.
 
     Example:
-        >>> import reftorch as torch
         >>> rows = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
         >>> torch.vmap(torch.dot)(rows, rows)
         tensor([ 5., 25.])

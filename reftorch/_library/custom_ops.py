@@ -94,7 +94,7 @@ def custom_op(
         RuntimeError: when the op is called, a result shares memory with an argument.
 
     Example:
-        >>> import numpy as np, reftorch as torch
+        >>> import numpy as np
         >>> @torch.library.custom_op("mylib::numpy_sin", mutates_args=())
         ... def numpy_sin(x: torch.Tensor) -> torch.Tensor:
         ...     return torch.from_numpy(np.sin(x.numpy()))
@@ -184,7 +184,6 @@ class CustomOpDef:
             enabled: False disables the kernel.
 
         Example:
-            >>> import reftorch as torch
             >>> @torch.library.custom_op("mylib::one", mutates_args=())
             ... def one(x: torch.Tensor) -> torch.Tensor:
             ...     return torch.ones_like(x)
@@ -268,7 +267,6 @@ class CustomOpDef:
             ``fn``.
 
         Example:
-            >>> import reftorch as torch
             >>> @torch.library.custom_op("mylib::pairs", mutates_args=(), device_types="cpu")
             ... def pairs(x: torch.Tensor) -> torch.Tensor:
             ...     return torch.stack([x, x], -1)
@@ -368,7 +366,6 @@ class CustomOpDef:
             ``func``.
 
         Example:
-            >>> import reftorch as torch
             >>> @torch.library.custom_op("mylib::twice", mutates_args=())
             ... def twice(x: torch.Tensor) -> torch.Tensor:
             ...     return x * 2

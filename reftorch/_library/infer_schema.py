@@ -189,7 +189,6 @@ def infer_schema(
             or ``mutates_args`` names an argument that the function does not have.
 
     Example:
-        >>> import reftorch as torch
         >>> def scale(x: torch.Tensor, factor: float = 2.0) -> torch.Tensor:
         ...     return x * factor
         >>> torch.library.infer_schema(scale, op_name="scale", mutates_args=())

@@ -57,7 +57,6 @@ class SchemaCheckMode(TorchDispatchMode):
         RuntimeError: inside the block, an op contradicts its schema.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch._library.optests import SchemaCheckMode
         >>> with SchemaCheckMode():
         ...     x = torch.ones(2).add_(1)
@@ -180,7 +179,6 @@ def opcheck(
         ValueError: ``op`` is not an op, or there is no such test.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.library.opcheck(torch.ops.aten.sin.default, (torch.ones(2),))["test_schema"]
         'SUCCESS'
 

@@ -40,7 +40,6 @@ def fallthrough_kernel() -> None:
         NotImplementedError: the function was called, which never happens to a registered kernel.
 
     Example:
-        >>> import reftorch as torch
         >>> with torch.library._scoped_library("mylib", "FRAGMENT") as lib:
         ...     _ = lib.define("fourfold(Tensor x) -> Tensor")
         ...     lib.impl("fourfold", lambda x: x * 4, "CPU")
@@ -125,7 +124,6 @@ class Library:
         RuntimeError: the namespace already has a library of kind DEF.
 
     Example:
-        >>> import reftorch as torch
         >>> lib = torch.library.Library("mylib", "FRAGMENT")
         >>> lib.define("triple(Tensor x) -> Tensor")
         'triple'
@@ -233,7 +231,6 @@ class Library:
             RuntimeError: there is no such op or key, or ``allow_override`` is False and the row has a kernel.
 
         Example:
-            >>> import reftorch as torch
             >>> lib = torch.library.Library("aten", "IMPL")
             >>> lib.impl("cosh", lambda x: torch.zeros_like(x), "CPU")
             >>> torch.cosh(torch.ones(2))

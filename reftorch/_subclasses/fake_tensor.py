@@ -45,7 +45,6 @@ def is_fake(x: Any) -> bool:
     """Return False: no tensor pretends here.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch._subclasses.fake_tensor import is_fake
         >>> is_fake(torch.ones(2))
         False

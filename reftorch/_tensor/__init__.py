@@ -34,7 +34,6 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
     Make one with :func:`reftorch.tensor`, a factory such as :func:`reftorch.zeros`, or an op.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
         >>> (x * x).sum().backward()
         >>> x.grad
@@ -53,7 +52,6 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
         A subclass that overrides this method calls ``super()`` for the functions that it does not handle.
 
         Example:
-            >>> import reftorch as torch
             >>> class Length(torch.Tensor):
             ...     pass
             >>> type(torch.ones(2).as_subclass(Length) + 1).__name__
@@ -113,7 +111,6 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
             RuntimeError: the tensor has no graph, is not a scalar and has no ``gradient``, or its graph was freed.
 
         Example:
-            >>> import reftorch as torch
             >>> x = torch.ones(2, requires_grad=True)
             >>> (3 * x).backward(torch.tensor([1.0, 10.0]))
             >>> x.grad
@@ -146,7 +143,6 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
             RuntimeError: the tensor does not require a gradient.
 
         Example:
-            >>> import reftorch as torch
             >>> x = torch.ones(2, requires_grad=True)
             >>> handle = x.register_hook(lambda grad: 2 * grad)
             >>> x.sum().backward()
@@ -172,7 +168,6 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
             RuntimeError: the tensor does not require a gradient or is not a leaf.
 
         Example:
-            >>> import reftorch as torch
             >>> x = torch.ones(1, requires_grad=True)
             >>> _ = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
             >>> x.sum().backward()
@@ -418,7 +413,6 @@ class Tensor(_TensorInterchange, _TensorLinalg, _TensorQueries, _C.TensorBase):
             TypeError: ``dtype`` is none of these.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.ones(2).type()
             'torch.FloatTensor'
             >>> torch.ones(2).type("torch.IntTensor")

@@ -68,7 +68,7 @@ class _TensorInterchange:
             ValueError: a copy is needed, and ``copy`` is False.
 
         Example:
-            >>> import numpy, reftorch as torch
+            >>> import numpy
             >>> x = torch.zeros(2)
             >>> numpy.from_dlpack(x)[:] = 1
             >>> x
@@ -102,7 +102,6 @@ class _TensorInterchange:
         """The bytes that this tensor and its views share.
 
         Example:
-            >>> import reftorch as torch
             >>> x = torch.arange(6.0)
             >>> x.untyped_storage().data_ptr() == x[2:].untyped_storage().data_ptr()
             True
@@ -125,7 +124,6 @@ class _TensorInterchange:
         Processes that are forked later, and processes that the tensor is sent to, read and write the same memory.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.zeros(2).share_memory_().is_shared()
             True
 
@@ -181,7 +179,6 @@ class _TensorInterchange:
                 requires a gradient.
 
         Example:
-            >>> import reftorch as torch
             >>> x = torch.arange(6.0)
             >>> torch.empty(0).set_(x.untyped_storage(), 1, (2,), (3,))
             tensor([1., 4.])

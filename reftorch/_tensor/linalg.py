@@ -31,7 +31,7 @@ class _TensorLinalg:
             get_infos: also return an error code for each matrix, which is 0 unless the matrix is singular.
 
         Example:
-            >>> import warnings, reftorch as torch
+            >>> import warnings
             >>> with warnings.catch_warnings():
             ...     warnings.simplefilter("ignore")
             ...     torch.tensor([[2.0, 0.0], [0.0, 4.0]]).lu()

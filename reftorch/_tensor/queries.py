@@ -46,7 +46,6 @@ class _TensorQueries:
             TypeError: the dtypes differ.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.zeros(2).map2_(torch.ones(2), torch.tensor([3.0, 4.0]), lambda a, b, c: b + c)
             tensor([4., 5.])
 
@@ -65,7 +64,6 @@ class _TensorQueries:
             RuntimeError: the check failed.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.zeros(2, 3).dim_order(), torch.zeros(2, 3).t().dim_order()
             ((0, 1), (1, 0))
 
@@ -205,7 +203,6 @@ class _TensorQueries:
             TypeError: the argument is neither a sequence nor sizes, or is a tensor of another dtype.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.ones(2).new([1, 2]), torch.ones(2).new(1, 3).shape
             (tensor([1., 2.]), torch.Size([1, 3]))
 

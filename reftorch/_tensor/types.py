@@ -147,7 +147,7 @@ def set_default_tensor_type(t: Any, /) -> None:
         TypeError: the type is not a floating-point type, or no type has that name.
 
     Example:
-        >>> import warnings, reftorch as torch
+        >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     torch.set_default_tensor_type(torch.DoubleTensor)

@@ -81,7 +81,6 @@ def words(packet: Any) -> str:
     """Return the text of an op and the files that register the op, without its signatures.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch._torch_docs._describe import words
         >>> words(torch.sin).splitlines()[-1]
         'Mirrors aten/src/ATen/native/UnaryOps.cpp; registered in cpp/ATen/native/UnaryOps.cpp.'
@@ -101,7 +100,6 @@ def describe(packet: Any) -> str:
     """Return the docstring of an op: its signatures, its text, the files that register the op, and its schemas.
 
     Example:
-        >>> import reftorch as torch
         >>> print(torch.sin.__doc__.splitlines()[0])
         sin(input: Tensor, *, out: Tensor | None = None) -> Tensor
 
@@ -119,7 +117,7 @@ def signature(packet: Any) -> inspect.Signature:
         AttributeError: the op has several signatures, as ``torch.max`` has; the docstring shows them.
 
     Example:
-        >>> import inspect, reftorch as torch
+        >>> import inspect
         >>> str(inspect.signature(torch.add))
         '(input, other, *, alpha=1, out=None)'
 

@@ -55,7 +55,6 @@ def is_available() -> bool:
     """Return whether there is an accelerator.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.accelerator.is_available() == (torch.accelerator.device_count() > 0)
         True
 
@@ -94,7 +93,6 @@ def get_device_capability(device: Any = None, /) -> dict[str, Any]:
         RuntimeError: there is no accelerator, or no such device.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.accelerator.is_available():
         ...     assert torch.float16 in torch.accelerator.get_device_capability()["supported_dtypes"]
 

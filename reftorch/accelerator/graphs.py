@@ -32,7 +32,6 @@ class Graph:
         RuntimeError: there is no accelerator.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.accelerator.is_available():
         ...     stream, graph = torch.Stream(), torch.accelerator.Graph()
         ...     x = torch.zeros(3, device=torch.accelerator.current_accelerator())

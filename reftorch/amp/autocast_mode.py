@@ -38,7 +38,6 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Return whether autocast is enabled in this thread for a type of device.
 
     Example:
-        >>> import reftorch as torch
         >>> with torch.autocast("cpu"):
         ...     torch.is_autocast_enabled("cpu")
         True
@@ -52,7 +51,6 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
     """Enable or disable autocast in this thread. Without a device type, the flag is that of CUDA.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.set_autocast_enabled("cpu", False)
 
     Mirrors torch/csrc/autograd/init.cpp, ``set_autocast_enabled``.
@@ -72,7 +70,6 @@ def get_autocast_dtype(device_type: str) -> Any:
         RuntimeError: there is no autocast for this type of device.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.get_autocast_dtype("cpu")
         torch.bfloat16
 
@@ -85,7 +82,6 @@ def set_autocast_dtype(device_type: str, dtype: Any) -> None:
     """Set the 16-bit dtype of autocast in this thread.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.set_autocast_dtype("cpu", torch.bfloat16)
 
     Mirrors torch/csrc/autograd/init.cpp, ``set_autocast_dtype``.
@@ -97,7 +93,6 @@ def is_autocast_cache_enabled() -> bool:
     """Return whether autocast keeps the casts of weights until the outermost mode of the thread ends.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.is_autocast_cache_enabled()
         True
 
@@ -110,7 +105,6 @@ def set_autocast_cache_enabled(enabled: bool) -> None:
     """Set whether autocast keeps the casts of weights.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.set_autocast_cache_enabled(True)
 
     Mirrors torch/csrc/autograd/init.cpp, ``set_autocast_cache_enabled``.
@@ -122,7 +116,6 @@ def clear_autocast_cache() -> None:
     """Forget the casts of weights, for example after the weights were changed inside the mode.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.clear_autocast_cache()
 
     Mirrors torch/csrc/autograd/init.cpp, ``clear_autocast_cache``.
@@ -134,7 +127,6 @@ def autocast_increment_nesting() -> int:
     """Count one more mode that the thread is inside of, and return their number.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.autocast_increment_nesting(), torch.autocast_decrement_nesting()
         (1, 0)
 
@@ -147,7 +139,6 @@ def autocast_decrement_nesting() -> int:
     """Count one mode less, and return their number.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.autocast_increment_nesting(), torch.autocast_decrement_nesting()
         (1, 0)
 
@@ -160,7 +151,6 @@ def is_autocast_available(device_type: str) -> bool:
     """Return whether :class:`autocast` takes a type of device.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.amp.is_autocast_available("cpu"), torch.amp.is_autocast_available("meta")
         (True, False)
 
@@ -208,7 +198,6 @@ class autocast:
         RuntimeError: there is no autocast for the type of device.
 
     Example:
-        >>> import reftorch as torch
         >>> layer, x = torch.nn.Linear(3, 2), torch.randn(4, 3)
         >>> with torch.autocast("cpu", dtype=torch.bfloat16):
         ...     y = layer(x)
@@ -318,7 +307,6 @@ def custom_fwd(fwd: Callable[..., Any] | None = None, *, device_type: str, cast_
         ValueError: ``device_type`` is not a string.
 
     Example:
-        >>> import reftorch as torch
         >>> class Product(torch.autograd.Function):
         ...     @staticmethod
         ...     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)

@@ -66,7 +66,6 @@ class GradScaler:
         AssertionError: ``growth_factor`` is not above 1, or ``backoff_factor`` not below 1.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.Linear(2, 1)
         >>> optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
         >>> scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)

@@ -209,7 +209,6 @@ def backward(
         TypeError: a gradient is not a tensor, or ``inputs`` is a mapping other than a dict.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
         >>> torch.autograd.backward([x * x, 3 * x], [torch.ones(2), torch.ones(2)])
         >>> x.grad
@@ -268,7 +267,6 @@ def grad(
         ValueError: ``materialize_grads`` with ``allow_unused=False``.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.tensor(3.0, requires_grad=True)
         >>> (first,) = torch.autograd.grad(x * x * x, x, create_graph=True)
         >>> (second,) = torch.autograd.grad(first, x)

@@ -26,7 +26,6 @@ class detect_anomaly:
 
     Example:
         >>> import warnings
-        >>> import reftorch as torch
         >>> warnings.simplefilter("ignore")
         >>> x = torch.zeros(1, requires_grad=True)
         >>> with torch.autograd.detect_anomaly():
@@ -62,7 +61,6 @@ class set_detect_anomaly:
         check_nan: search the gradients that each node computes for NaN.
 
     Example:
-        >>> import reftorch as torch
         >>> with torch.autograd.set_detect_anomaly(True):
         ...     torch.is_anomaly_enabled()
         True

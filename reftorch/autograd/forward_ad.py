@@ -74,7 +74,6 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         ValueError: one of the tensors is not of a floating-point dtype.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.autograd.forward_ad as fwAD
         >>> with fwAD.dual_level():
         ...     x = fwAD.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0]))
@@ -112,7 +111,6 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         level: the number of the level; by default the open level.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.autograd import forward_ad
         >>> with forward_ad.dual_level():
         ...     x = forward_ad.make_dual(torch.tensor(3.0), torch.tensor(1.0))
@@ -131,7 +129,6 @@ class dual_level(_GradMode):
     """Open a level for a ``with`` block, or for each call of a decorated function.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.autograd.forward_ad as fwAD
         >>> with fwAD.dual_level():
         ...     y = fwAD.make_dual(torch.ones(2), torch.ones(2)).exp()

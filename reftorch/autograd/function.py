@@ -44,7 +44,6 @@ class FunctionCtx:
             TypeError: (after ``forward``) an argument is not a tensor.
 
         Example:
-            >>> import reftorch as torch
             >>> class Square(torch.autograd.Function):
             ...     @staticmethod
             ...     def forward(ctx, x):
@@ -83,7 +82,6 @@ class FunctionCtx:
             RuntimeError: (after ``forward``) a tensor is not returned, or is a leaf that requires a gradient.
 
         Example:
-            >>> import reftorch as torch
             >>> class AddOne(torch.autograd.Function):
             ...     @staticmethod
             ...     def forward(ctx, x):
@@ -107,7 +105,6 @@ class FunctionCtx:
             args: these tensors.
 
         Example:
-            >>> import reftorch as torch
             >>> class Rounded(torch.autograd.Function):
             ...     @staticmethod
             ...     def forward(ctx, x):
@@ -131,7 +128,6 @@ class FunctionCtx:
             value: True for zeros.
 
         Example:
-            >>> import reftorch as torch
             >>> class Twice(torch.autograd.Function):
             ...     @staticmethod
             ...     def forward(ctx, x):
@@ -227,7 +223,6 @@ class Function(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
         RuntimeError: ``backward`` and ``vjp`` are both defined, or ``backward`` returns the wrong number of gradients.
 
     Example:
-        >>> import reftorch as torch
         >>> class Exp(torch.autograd.Function):
         ...     @staticmethod
         ...     def forward(x):
@@ -408,7 +403,6 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         fn: the ``backward``; its ops are not recorded.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.autograd.function import once_differentiable
         >>> class Double(torch.autograd.Function):
         ...     @staticmethod

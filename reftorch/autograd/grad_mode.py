@@ -126,7 +126,6 @@ class no_grad(_GradMode):
     The class is a context manager, and a decorator of functions and generators. The mode holds for the current thread.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.ones(2, requires_grad=True)
         >>> with torch.no_grad():
         ...     y = x * 2
@@ -152,7 +151,6 @@ class enable_grad(_GradMode):
     """Record ops inside, also within :class:`no_grad`.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.ones(2, requires_grad=True)
         >>> with torch.no_grad(), torch.enable_grad():
         ...     y = x * 2
@@ -180,7 +178,6 @@ class set_grad_enabled(_GradMode):
         mode: True to record ops.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.ones(2, requires_grad=True)
         >>> with torch.set_grad_enabled(False):
         ...     (x * 2).requires_grad
@@ -222,7 +219,6 @@ class inference_mode(_Mode):
             arguments.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.ones(2, requires_grad=True)
         >>> with torch.inference_mode():
         ...     y = x * 2
@@ -266,7 +262,6 @@ class set_multithreading_enabled(_Mode):
         mode: True, the default, to allow several threads.
 
     Example:
-        >>> import reftorch as torch
         >>> with torch.autograd.set_multithreading_enabled(False):
         ...     torch.autograd.is_multithreading_enabled()
         False
@@ -302,7 +297,6 @@ class _force_original_view_tracking(_Mode):
         mode: True to remember the ops.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.ones(2, 2, requires_grad=True)
         >>> for replay in (False, True):
         ...     with torch.autograd._force_original_view_tracking(replay):
@@ -342,7 +336,6 @@ class _unsafe_preserve_version_counter(_GradMode):
         tensors: a tensor or a tuple of tensors.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.ones(2)
         >>> with torch.autograd._unsafe_preserve_version_counter(x):
         ...     _ = x.mul_(2)

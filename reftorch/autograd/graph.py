@@ -41,7 +41,6 @@ class Node(abc.ABC):
     node saved for its formula are its ``_saved_*`` attributes.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.ones(2, requires_grad=True)
         >>> node = (x * torch.tensor([2.0, 3.0])).grad_fn
         >>> isinstance(node, torch.autograd.graph.Node), node.name()
@@ -96,7 +95,6 @@ class GradientEdge(NamedTuple):
     The edge may replace the tensor in :func:`reftorch.autograd.grad`. It keeps the graph alive, but not the tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.ones(2, requires_grad=True)
         >>> y = x * 3
         >>> edge = torch.autograd.graph.get_gradient_edge(y)
@@ -121,7 +119,6 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         RuntimeError: the tensor does not require a gradient.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.tensor(2.0, requires_grad=True)
         >>> y = x * x
         >>> edge = torch.autograd.graph.get_gradient_edge(y)
@@ -150,7 +147,6 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
         RuntimeError: an argument is not a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.ones(2)
         >>> torch.autograd.graph.increment_version(x)
         >>> x._version
@@ -227,7 +223,6 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None],
         RuntimeError: a tensor does not require a gradient.
 
     Example:
-        >>> import reftorch as torch
         >>> a, b = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
         >>> handle = torch.autograd.graph.register_multi_grad_hook((a, b), print)
         >>> (2 * a + 3 * b).backward()
@@ -305,7 +300,6 @@ class saved_tensors_hooks:
         TypeError: (in backward) ``unpack_hook`` did not return a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
         >>> with torch.autograd.graph.saved_tensors_hooks(lambda t: t.tolist(), torch.tensor):
         ...     y = x * x
@@ -335,7 +329,6 @@ class save_on_cpu(saved_tensors_hooks):
         device_type: the type of the device whose tensors are saved.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
         >>> with torch.autograd.graph.save_on_cpu():
         ...     y = x * x
@@ -360,7 +353,6 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         RuntimeError: hooks are active already.
 
     Example:
-        >>> import reftorch as torch
         >>> with torch.autograd.graph.disable_saved_tensors_hooks("no hooks here"):
         ...     with torch.autograd.graph.save_on_cpu():
         ...         pass
@@ -438,7 +430,6 @@ def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
     Forward and backward must both run inside. A tensor that is not changed is not copied.
 
     Example:
-        >>> import reftorch as torch
         >>> with torch.autograd.graph.allow_mutation_on_saved_tensors():
         ...     x = torch.tensor([1.0, 2.0], requires_grad=True)
         ...     y = x * 1

@@ -50,7 +50,6 @@ class profile:
             measure; NVIDIA's ``nsys`` can.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.ones(2, requires_grad=True)
         >>> with torch.autograd.profiler.profile() as prof:
         ...     (x * 2).sum().backward()
@@ -202,7 +201,6 @@ class record_function:
         args: a text about this run of the part. PyTorch has it among the inputs of the event; here no profile shows it.
 
     Example:
-        >>> import reftorch as torch
         >>> with torch.autograd.profiler.profile() as prof:
         ...     with torch.autograd.profiler.record_function("forward"):
         ...         _ = torch.ones(2) + 1

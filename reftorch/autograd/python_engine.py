@@ -103,7 +103,6 @@ def backward(tensor: Any, gradient: Any = None, create_graph: bool = False) -> N
         create_graph: record the pass, so that gradients can be differentiated.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.autograd import python_engine
         >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
         >>> python_engine.backward((x * x).sum())
@@ -127,7 +126,6 @@ def grad(output: Any, inputs: Sequence[Any], gradient: Any = None, create_graph:
         create_graph: record the pass, so that the result can be differentiated.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.autograd import python_engine
         >>> x = torch.tensor(3.0, requires_grad=True)
         >>> python_engine.grad(x * x, [x])

@@ -3,7 +3,6 @@
 A traced graph cannot contain a ``with`` block, but it can contain calls of ops. So a tracer records a
 ``record_function`` as these two calls, and the generated code has the part's name in its profile.
 
-    >>> import reftorch as torch
     >>> with torch.autograd.profiler.profile() as prof:
     ...     handle = torch.ops.profiler._record_function_enter("forward")
     ...     _ = torch.ones(2)

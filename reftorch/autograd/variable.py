@@ -50,7 +50,6 @@ class Variable(metaclass=VariableMeta):
         TypeError: ``data`` is not a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.autograd.Variable(torch.ones(2), requires_grad=True)
         >>> isinstance(x, torch.autograd.Variable), x
         (True, tensor([1., 1.], requires_grad=True))

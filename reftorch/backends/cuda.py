@@ -34,7 +34,6 @@ class cuBLASModule:
     """The switches ``torch.backends.cuda.matmul``. Products are computed with all digits, whatever they say.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.backends.cuda.matmul.allow_tf32
         False
 
@@ -141,7 +140,6 @@ def preferred_blas_library(backend: Any = None) -> Any:
         RuntimeError: there is no such library.
 
     Example:
-        >>> import reftorch as torch
         >>> print(torch.backends.cuda.preferred_blas_library())
         _BlasBackend.Cublas
 
@@ -168,7 +166,6 @@ def is_built() -> bool:
     simulator is compiled without a toolkit, so there the version is None.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.backends.cuda.is_built()
         False
 

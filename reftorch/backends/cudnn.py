@@ -61,7 +61,6 @@ def is_available() -> bool:
     """Return whether cuDNN is available: always False.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.backends.cudnn.benchmark = True  # changes nothing
         >>> torch.backends.cudnn.is_available()
         False
@@ -120,7 +119,6 @@ def flags(
     """Return a context with these switches; its end restores the former ones. See :func:`set_flags`.
 
     Example:
-        >>> import reftorch as torch
         >>> with torch.backends.cudnn.flags(deterministic=True):
         ...     torch.backends.cudnn.deterministic, torch.backends.cudnn.enabled
         (True, False)

@@ -17,7 +17,6 @@ def is_available() -> bool:
     """Return whether an Apple GPU is available: always False.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.backends.mps.is_available()
         False
 

@@ -10,7 +10,6 @@ def is_available() -> bool:
     """Return whether the library was built with OpenMP.
 
     Example:
-        >>> import reftorch as torch
         >>> isinstance(torch.backends.openmp.is_available(), bool)
         True
 

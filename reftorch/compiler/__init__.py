@@ -48,7 +48,7 @@ def compile(
         disable: True says that nothing should be compiled, so that nothing is warned of.
 
     Example:
-        >>> import warnings, reftorch as torch
+        >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     torch.compile(torch.relu)(torch.tensor([-1.0, 2.0]))
@@ -108,7 +108,6 @@ def is_compiling() -> bool:
     """Return False: no compiler looks at the code that asks.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.compiler.is_compiling()
         False
 

@@ -149,7 +149,6 @@ def stream(stream: Stream | None) -> AbstractContextManager[None]:
     """Return a context in which a stream is the current one.
 
     Example:
-        >>> import reftorch as torch
         >>> s = torch.cpu.Stream()
         >>> with torch.cpu.stream(s):
         ...     torch.cpu.current_stream() is s

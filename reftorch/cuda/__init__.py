@@ -264,7 +264,6 @@ def _compile_kernel(
 
     Example::
 
-        >>> import reftorch as torch
         >>> source = "__global__ void fill(float* x, float value) { x[threadIdx.x] = value; }"
         >>> if torch.cuda.is_available():
         ...     fill = torch.cuda._compile_kernel(source, "fill")

@@ -46,7 +46,6 @@ def cudaHostRegister(ptr: int, size: int, flags: int) -> int:
         flags: 0, or flags of CUDA.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     x = torch.ones(20)
         ...     assert torch.cuda.cudart().cudaHostRegister(x.data_ptr(), x.nbytes, 0) == 0 and x.is_pinned()

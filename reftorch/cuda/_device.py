@@ -41,7 +41,6 @@ def is_available() -> bool:
     """Return whether there is a CUDA device.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.device("cuda" if torch.cuda.is_available() else "cpu")
         device(type='cpu')
 

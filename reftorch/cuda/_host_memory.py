@@ -38,7 +38,6 @@ def host_memory_stats() -> dict[str, Any]:
     they took: ``total``, ``max``, ``min``, ``count`` and ``avg``.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     x = torch.ones(1000, pin_memory=True)  # 4,000 bytes become 4,096
         ...     assert torch.cuda.host_memory_stats()["active_bytes.current"] >= 4096

@@ -62,7 +62,6 @@ def check_error(res: int) -> None:
     """Raise :class:`CudaError` unless a function of the CUDA runtime returned 0.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.cuda.check_error(0)
 
     Mirrors torch/cuda/__init__.py, ``check_error``.
@@ -78,7 +77,6 @@ def cudart() -> ModuleType:
         AssertionError: there is no CUDA.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     assert torch.cuda.cudart().cudaProfilerStop() == 0
 
@@ -118,7 +116,6 @@ def set_sync_debug_mode(debug_mode: int | str) -> None:
         RuntimeError: ``debug_mode`` is none of these.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     torch.cuda.set_sync_debug_mode("default")
 

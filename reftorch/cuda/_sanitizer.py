@@ -184,7 +184,6 @@ def enable_cuda_sanitizer() -> None:
         RuntimeError: there is no simulated device, or ``watch_kernels`` is watching.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.cuda._sanitizer as csan
         >>> if torch.cuda.is_available():
         ...     csan.enable_cuda_sanitizer()

@@ -33,7 +33,6 @@ def is_current_stream_capturing() -> bool:
     """Return whether the current stream captures a graph. Starts no device.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.cuda.is_current_stream_capturing()
         False
 
@@ -52,7 +51,6 @@ def graph_pool_handle() -> tuple[int, int]:
         AssertionError: there is no CUDA device.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     pool = torch.cuda.graph_pool_handle()
         ...     with torch.cuda.graph(torch.cuda.CUDAGraph(), pool=pool):
@@ -80,7 +78,6 @@ class CUDAGraph:
         AssertionError: there is no CUDA device.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     x = torch.zeros(3, device="cuda")
         ...     g = torch.cuda.CUDAGraph()
@@ -221,7 +218,6 @@ class graph:
             The message at the end of the block says that the capture failed; its ``__context__`` says why.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     x, g = torch.ones(3, device="cuda"), torch.cuda.CUDAGraph()
         ...     with torch.cuda.graph(g):
@@ -305,7 +301,6 @@ def make_graphed_callables(
         RuntimeError: autocast with its cache is on, or the work cannot be captured.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     layer = torch.nn.Linear(4, 2, device="cuda")
         ...     layer = torch.cuda.make_graphed_callables(layer, (torch.randn(3, 4, device="cuda"),))

@@ -79,7 +79,6 @@ def caching_allocator_alloc(size: int, device: Any = None, stream: Stream | int 
         OutOfMemoryError: there is no memory left.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     address = torch.cuda.caching_allocator_alloc(1000)
         ...     torch.cuda.caching_allocator_delete(address)
@@ -131,7 +130,6 @@ def caching_allocator_disabled() -> Iterator[None]:
     """Return a context in which no freed memory is kept, so that tools that watch cudaMalloc see each tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     with torch.cuda.caching_allocator_disabled():
         ...         x = torch.ones(3, device="cuda")
@@ -209,7 +207,6 @@ def memory_stats(device: Any = None) -> dict[str, Any]:
         device: the current device if None.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     x = torch.ones(3, device="cuda")
         ...     assert torch.cuda.memory_stats()["allocation.all.current"] >= 1
@@ -332,7 +329,6 @@ def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> list
         include_traces: accepted for PyTorch's sake; the segments contain no history.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     x = torch.ones(3, device="cuda")
         ...     blocks = torch.cuda.memory_snapshot()[0]["blocks"]
@@ -351,7 +347,6 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
         abbreviated: whether to leave out the rows of the two pools.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     x = torch.ones(3, device="cuda")
         ...     assert "Allocated memory" in torch.cuda.memory_summary()
@@ -434,7 +429,6 @@ def _set_allocator_settings(env: str) -> None:
         ValueError: the text is not a list of settings.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.cuda.memory._set_allocator_settings("max_split_size_mb:5")
         Traceback (most recent call last):
             ...
@@ -449,7 +443,6 @@ def _set_memory_metadata(metadata: str) -> None:
     """Set a text that each later event of the history has as ``user_metadata``. Empty means no text.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     torch.cuda.memory._set_memory_metadata("epoch 1")
         ...     assert torch.cuda.memory._get_memory_metadata() == "epoch 1"
@@ -577,7 +570,6 @@ class MemPool:
         TypeError: ``allocator`` is something else.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     pool = torch.cuda.MemPool()
         ...     with torch.cuda.use_mem_pool(pool):
@@ -628,7 +620,6 @@ def use_mem_pool(pool: MemPool, device: Any = None) -> Iterator[None]:
         RuntimeError: tensors get memory of this pool already.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     with torch.cuda.use_mem_pool(torch.cuda.MemPool()):
         ...         x = torch.ones(3, device="cuda")

@@ -97,7 +97,6 @@ def all_reduce(inputs: Any, outputs: Any = None, op: int = SUM, streams: Any = N
         RuntimeError: the tensors differ in their number of elements, or are not on different CUDA devices.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.device_count() > 1:
         ...     parts = [torch.ones(2, device="cuda:0"), torch.ones(2, device="cuda:1")]
         ...     torch.cuda.nccl.all_reduce(parts)

@@ -93,7 +93,6 @@ class ExternalStream(Stream):
         ValueError: the handle is not an address.
 
     Example:
-        >>> import reftorch as torch
         >>> if torch.cuda.is_available():
         ...     mine = torch.cuda.Stream()
         ...     assert torch.cuda.ExternalStream(mine.cuda_stream).cuda_stream == mine.cuda_stream

@@ -98,7 +98,6 @@ def is_available() -> bool:
     """Return True: training in several processes is built in. PyTorch can be built without it.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributed.is_available()
         True
 

@@ -67,7 +67,6 @@ class Logger:
         reducer: the Reducer of the module. It gets a weak reference to the logger.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
         >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))

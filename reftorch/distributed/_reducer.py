@@ -64,7 +64,6 @@ def _compute_bucket_assignment_by_size(
         tensor_indices: the numbers of the tensors, by default 0, 1, 2 and so on.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributed._reducer import _compute_bucket_assignment_by_size
         >>> _compute_bucket_assignment_by_size([torch.ones(4), torch.ones(1), torch.ones(3)], [16, 32])
         [[0], [1, 2]]

@@ -20,7 +20,6 @@ Two ways lead from a random choice to the parameters of its distribution, becaus
 Mirrors: torch/distributions/__init__.py
 
 Example:
-    >>> import reftorch as torch
     >>> from reftorch.distributions import Normal, kl_divergence
     >>> posterior = Normal(torch.tensor([1.0], requires_grad=True), torch.tensor([1.0]))
     >>> kl_divergence(posterior, Normal(0.0, 1.0)).backward()

@@ -38,7 +38,6 @@ class Bernoulli(ExponentialFamily):
         ValueError: not exactly one of ``probs`` and ``logits`` is given.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Bernoulli(torch.tensor([0.25]))
         >>> d.log_prob(torch.tensor([1.0])).exp(), d.variance, d.enumerate_support()
         (tensor([0.2500]), tensor([0.1875]), tensor([[0.],

@@ -33,7 +33,6 @@ class Beta(ExponentialFamily):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Beta(torch.tensor([1.0]), torch.tensor([3.0]))
         >>> d.mean, d.log_prob(torch.tensor([0.5]))
         (tensor([0.2500]), tensor([-0.2877]))

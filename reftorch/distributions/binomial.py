@@ -44,7 +44,6 @@ class Binomial(Distribution):
         ValueError: not exactly one of ``probs`` and ``logits`` is given.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Binomial(4, torch.tensor([0.5]))
         >>> d.mean, d.log_prob(torch.tensor([2.0])).exp()
         (tensor([2.]), tensor([0.3750]))

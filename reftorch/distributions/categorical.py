@@ -37,7 +37,6 @@ class Categorical(Distribution):
         ValueError: not exactly one of ``probs`` and ``logits`` is given, or it has no dimension.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Categorical(torch.tensor([1.0, 3.0]))
         >>> d.probs, d.log_prob(torch.tensor(1)).exp(), d.sample((5,)).shape
         (tensor([0.2500, 0.7500]), tensor(0.7500), torch.Size([5]))

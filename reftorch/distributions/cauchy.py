@@ -30,7 +30,6 @@ class Cauchy(Distribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.Cauchy(0.0, 1.0).cdf(torch.tensor([-1.0, 0.0, 1.0]))
         tensor([0.2500, 0.5000, 0.7500])
 

@@ -25,7 +25,6 @@ class Chi2(Gamma):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Chi2(torch.tensor([3.0]))
         >>> d.mean, d.variance
         (tensor([3.]), tensor([6.]))

@@ -25,7 +25,6 @@ class ConstraintRegistry:
     """A map from classes of constraints to functions that make transforms.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import Normal, transform_to
         >>> to_scale = transform_to(Normal.arg_constraints["scale"])
         >>> to_scale(torch.zeros(1)), to_scale.inv(torch.ones(1))

@@ -62,7 +62,6 @@ class Constraint:
     value: 0 for numbers, 1 for vectors, 2 for matrices.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import constraints
         >>> constraints.positive.check(torch.tensor([-1.0, 2.0]))
         tensor([False,  True])
@@ -200,7 +199,6 @@ class MixtureSameFamilyConstraint(Constraint):
         base_constraint: the support of the component distribution.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import constraints
         >>> constraints.MixtureSameFamilyConstraint(constraints.positive).check(torch.tensor([-1.0, 2.0]))
         tensor([False,  True])

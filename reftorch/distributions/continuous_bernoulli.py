@@ -47,7 +47,6 @@ class ContinuousBernoulli(ExponentialFamily):
         ValueError: not exactly one of ``probs`` and ``logits`` is given.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.ContinuousBernoulli(torch.tensor([0.3])).mean
         tensor([0.4302])
 

@@ -53,7 +53,6 @@ class Dirichlet(ExponentialFamily):
         ValueError: ``concentration`` has no dimension.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Dirichlet(torch.tensor([1.0, 3.0]))
         >>> d.mean, d.event_shape, d.sample().sum()
         (tensor([0.2500, 0.7500]), torch.Size([2]), tensor(1.))

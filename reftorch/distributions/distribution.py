@@ -39,7 +39,6 @@ class Distribution:
         ValueError: a parameter does not satisfy its constraint.
 
     Example:
-        >>> import reftorch as torch
         >>> normals = torch.distributions.Normal(torch.zeros(3), torch.ones(3))
         >>> normals.batch_shape, normals.event_shape, normals.sample((5,)).shape
         (torch.Size([3]), torch.Size([]), torch.Size([5, 3]))

@@ -27,7 +27,6 @@ class ExponentialFamily(Distribution):
     A subclass defines ``_natural_params``, ``_log_normalizer`` and ``_mean_carrier_measure``, the mean of :math:`k(x)`.
 
     Example:
-        >>> import reftorch as torch
         >>> p = torch.distributions.Exponential(torch.tensor(2.0))
         >>> generic = torch.distributions.ExponentialFamily.entropy(p)
         >>> bool(torch.isclose(generic, p.entropy()))

@@ -25,7 +25,6 @@ class Exponential(ExponentialFamily):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Exponential(torch.tensor([2.0]))
         >>> d.mean, d.cdf(torch.tensor([0.5]))
         (tensor([0.5000]), tensor([0.6321]))

@@ -28,7 +28,6 @@ class FisherSnedecor(Distribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.FisherSnedecor(torch.tensor([1.0]), torch.tensor([4.0])).mean
         tensor([2.])
 

@@ -31,7 +31,6 @@ class Gamma(ExponentialFamily):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Gamma(torch.tensor([2.0]), torch.tensor([4.0]))
         >>> d.mean, d.log_prob(torch.tensor([0.5]))
         (tensor([0.5000]), tensor([0.0794]))

@@ -33,7 +33,6 @@ class GeneralizedPareto(Distribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.GeneralizedPareto(torch.tensor([0.0]), torch.tensor([1.0]), torch.tensor([0.5]))
         >>> d.mean, d.cdf(torch.tensor([2.0]))
         (tensor([2.]), tensor([0.7500]))

@@ -42,7 +42,6 @@ class Geometric(Distribution):
         ValueError: not exactly one of ``probs`` and ``logits`` is given, or a probability is not positive.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Geometric(torch.tensor([0.25]))
         >>> d.mean, d.log_prob(torch.tensor([1.0])).exp()
         (tensor([3.]), tensor([0.1875]))

@@ -35,7 +35,6 @@ class Gumbel(TransformedDistribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Gumbel(torch.tensor([1.0]), torch.tensor([2.0]))
         >>> d.mean, d.log_prob(torch.tensor([1.0]))
         (tensor([2.1544]), tensor([-1.6931]))

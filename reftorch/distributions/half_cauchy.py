@@ -30,7 +30,6 @@ class HalfCauchy(TransformedDistribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.HalfCauchy(torch.tensor([1.0])).cdf(torch.tensor([1.0]))
         tensor([0.5000])
 

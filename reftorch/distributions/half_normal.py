@@ -30,7 +30,6 @@ class HalfNormal(TransformedDistribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.HalfNormal(torch.tensor([1.0])).mean
         tensor([0.7979])
 

@@ -32,7 +32,6 @@ class Independent(Distribution):
         ValueError: the base distribution has fewer batch dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import Independent, Normal
         >>> d = Independent(Normal(torch.zeros(2, 3), torch.ones(2, 3)), 1)
         >>> d.batch_shape, d.event_shape, d.log_prob(torch.zeros(3))

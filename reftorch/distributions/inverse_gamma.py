@@ -33,7 +33,6 @@ class InverseGamma(TransformedDistribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.InverseGamma(torch.tensor([3.0]), torch.tensor([4.0]))
         >>> d.mean, d.mode
         (tensor([2.]), tensor([1.]))

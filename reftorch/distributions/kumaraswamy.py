@@ -38,7 +38,6 @@ class Kumaraswamy(TransformedDistribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Kumaraswamy(torch.tensor([1.0]), torch.tensor([1.0]))  # uniform
         >>> d.mean, d.log_prob(torch.tensor([0.25]))
         (tensor([0.5000]), tensor([0.]))

@@ -29,7 +29,6 @@ class Laplace(Distribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.Laplace(0.0, 1.0).log_prob(torch.tensor([0.0, 1.0]))
         tensor([-0.6931, -1.6931])
 

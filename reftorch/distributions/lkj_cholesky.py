@@ -37,7 +37,6 @@ class LKJCholesky(Distribution):
         ValueError: ``dim`` is less than 2.
 
     Example:
-        >>> import reftorch as torch
         >>> L = torch.distributions.LKJCholesky(3, 0.5).sample()
         >>> L.shape, bool(torch.allclose((L @ L.T).diagonal(), torch.ones(3)))
         (torch.Size([3, 3]), True)

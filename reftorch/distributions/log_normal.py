@@ -29,7 +29,6 @@ class LogNormal(TransformedDistribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.LogNormal(torch.tensor([0.0]), torch.tensor([1.0]))
         >>> d.mean, d.log_prob(torch.tensor([1.0]))
         (tensor([1.6487]), tensor([-0.9189]))

@@ -26,7 +26,6 @@ class LogisticNormal(TransformedDistribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.LogisticNormal(torch.tensor([0.0] * 3), torch.tensor([1.0] * 3))
         >>> d.event_shape, round(d.sample().sum().item(), 4)
         (torch.Size([4]), 1.0)

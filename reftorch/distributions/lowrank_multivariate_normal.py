@@ -54,7 +54,6 @@ class LowRankMultivariateNormal(Distribution):
         ValueError: the shapes do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> W, d = torch.tensor([[1.0], [0.0]]), torch.ones(2)
         >>> torch.distributions.LowRankMultivariateNormal(torch.zeros(2), W, d).covariance_matrix
         tensor([[2., 0.],

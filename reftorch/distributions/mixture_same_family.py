@@ -32,7 +32,6 @@ class MixtureSameFamily(Distribution):
         ValueError: an argument has another type, or the shapes do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import Categorical, MixtureSameFamily, Normal
         >>> weights = Categorical(torch.tensor([0.5, 0.5]))
         >>> mixture = MixtureSameFamily(weights, Normal(torch.tensor([-2.0, 2.0]), torch.tensor([1.0, 1.0])))

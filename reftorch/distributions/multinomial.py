@@ -36,7 +36,6 @@ class Multinomial(Distribution):
         NotImplementedError: ``total_count`` is not an int.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Multinomial(10, torch.tensor([1.0, 1.0]))
         >>> d.mean, d.sample().sum(), d.log_prob(torch.tensor([5.0, 5.0])).exp()
         (tensor([5., 5.]), tensor(10.), tensor(0.2461))

@@ -82,7 +82,6 @@ class MultivariateNormal(Distribution):
         ValueError: not exactly one matrix is given, or an argument has too few dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2))
         >>> d.log_prob(torch.zeros(2)), d.sample((3,)).shape
         (tensor(-1.8379), torch.Size([3, 2]))

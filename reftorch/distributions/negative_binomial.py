@@ -43,7 +43,6 @@ class NegativeBinomial(Distribution):
         ValueError: not exactly one of ``probs`` and ``logits`` is given.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.NegativeBinomial(3, torch.tensor([0.5]))
         >>> d.mean, d.variance
         (tensor([3.]), tensor([6.]))

@@ -30,7 +30,6 @@ class Normal(ExponentialFamily):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Normal(torch.tensor([0.0]), torch.tensor([1.0]))
         >>> d.log_prob(torch.tensor([0.0])), d.entropy(), d.sample((2,)).shape
         (tensor([-0.9189]), tensor([1.4189]), torch.Size([2, 1]))

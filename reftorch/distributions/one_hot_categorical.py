@@ -27,7 +27,6 @@ class OneHotCategorical(Distribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.OneHotCategorical(torch.tensor([1.0, 3.0]))
         >>> d.mode, d.log_prob(torch.tensor([0.0, 1.0])).exp()
         (tensor([0., 1.]), tensor(0.7500))
@@ -116,7 +115,6 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> probs = torch.tensor([0.5, 0.5], requires_grad=True)
         >>> sample = torch.distributions.OneHotCategoricalStraightThrough(probs).rsample()
         >>> (sample * torch.tensor([1.0, 3.0])).sum().backward()

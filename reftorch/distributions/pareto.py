@@ -31,7 +31,6 @@ class Pareto(TransformedDistribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Pareto(torch.tensor([1.0]), torch.tensor([3.0]))
         >>> d.mean, d.cdf(torch.tensor([2.0]))
         (tensor([1.5000]), tensor([0.8750]))

@@ -29,7 +29,6 @@ class Poisson(ExponentialFamily):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.Poisson(torch.tensor([4.0])).log_prob(torch.tensor([3.0]))
         tensor([-1.6329])
 

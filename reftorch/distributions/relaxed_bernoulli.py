@@ -42,7 +42,6 @@ class LogitRelaxedBernoulli(Distribution):
         ValueError: not exactly one of ``probs`` and ``logits`` is given.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions.relaxed_bernoulli import LogitRelaxedBernoulli
         >>> LogitRelaxedBernoulli(torch.tensor(1.0), torch.tensor([0.5])).log_prob(torch.tensor([0.0]))
         tensor([-1.3863])
@@ -123,7 +122,6 @@ class RelaxedBernoulli(TransformedDistribution):
         ValueError: not exactly one of ``probs`` and ``logits`` is given.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.RelaxedBernoulli(torch.tensor(0.1), torch.tensor([0.2, 0.8]))
         >>> d.has_rsample, d.sample((3,)).shape
         (True, torch.Size([3, 2]))

@@ -33,7 +33,6 @@ class ExpRelaxedCategorical(Distribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions.relaxed_categorical import ExpRelaxedCategorical
         >>> d = ExpRelaxedCategorical(torch.tensor(0.5), torch.tensor([0.5, 0.5]))
         >>> d.event_shape, d.sample((5,)).shape
@@ -111,7 +110,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> logits = torch.zeros(3, requires_grad=True)
         >>> sample = torch.distributions.RelaxedOneHotCategorical(torch.tensor(0.5), logits=logits).rsample()
         >>> sample.shape, sample.requires_grad

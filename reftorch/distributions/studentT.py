@@ -33,7 +33,6 @@ class StudentT(Distribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.StudentT(torch.tensor([4.0]))
         >>> d.variance, d.log_prob(torch.tensor([0.0]))
         (tensor([2.]), tensor([-0.9808]))

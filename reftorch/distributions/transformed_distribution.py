@@ -36,7 +36,6 @@ class TransformedDistribution(Distribution):
         ValueError: ``transforms`` is something else, or the base distribution has too few dimensions for them.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import AffineTransform, SigmoidTransform, TransformedDistribution, Uniform
         >>> d = TransformedDistribution(Uniform(0.0, 1.0), [SigmoidTransform().inv, AffineTransform(2.0, 3.0)])
         >>> d.log_prob(torch.tensor(2.0)).exp(), d.cdf(torch.tensor(2.0))  # a logistic distribution

@@ -27,7 +27,6 @@ class Uniform(Distribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Uniform(0.0, 4.0)
         >>> d.mean, d.cdf(torch.tensor([1.0])), d.entropy()
         (tensor(2.), tensor([0.2500]), tensor(1.3863))

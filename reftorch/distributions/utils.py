@@ -39,7 +39,6 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
         ValueError: a value is neither a number nor a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions.utils import broadcast_all
         >>> broadcast_all(torch.tensor([1.0, 2.0]), 3)
         (tensor([1., 2.]), tensor([3., 3.]))
@@ -82,7 +81,6 @@ def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
         is_binary: whether each element is a distribution of its own.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions.utils import logits_to_probs
         >>> logits_to_probs(torch.tensor([0.0, 0.0]))
         tensor([0.5000, 0.5000])
@@ -96,7 +94,6 @@ def clamp_probs(probs: Tensor) -> Tensor:
     r"""Clamp probabilities to :math:`[\epsilon, 1 - \epsilon]`, where :math:`\epsilon` is the dtype's machine epsilon.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions.utils import clamp_probs
         >>> clamp_probs(torch.tensor([0.0, 0.5, 1.0]))
         tensor([1.1921e-07, 5.0000e-01, 1.0000e+00])
@@ -111,7 +108,6 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     r"""Convert probabilities into logits: :math:`\log p`, or log-odds if ``is_binary``. 0 and 1 are clamped first.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions.utils import probs_to_logits
         >>> probs_to_logits(torch.tensor([0.5]), is_binary=True)
         tensor([0.])
@@ -180,7 +176,6 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
         ValueError: there is no such diagonal.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions.utils import tril_matrix_to_vec
         >>> tril_matrix_to_vec(torch.tensor([[1, 2], [3, 4]]))
         tensor([1, 3, 4])
@@ -204,7 +199,6 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
         ValueError: no square matrix has that many elements there.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions.utils import vec_to_tril_matrix
         >>> vec_to_tril_matrix(torch.tensor([1.0, 3.0, 4.0]))
         tensor([[1., 0.],

@@ -81,7 +81,6 @@ class VonMises(Distribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.VonMises(torch.tensor([1.0]), torch.tensor([1.0]))
         >>> d.log_prob(torch.tensor([1.0])), d.variance
         (tensor([-1.0738]), tensor([0.5536]))

@@ -31,7 +31,6 @@ class Weibull(TransformedDistribution):
         validate_args: see ``Distribution``.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Weibull(torch.tensor([2.0]), torch.tensor([1.0]))
         >>> d.mean, d.variance
         (tensor([2.]), tensor([4.]))

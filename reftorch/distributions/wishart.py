@@ -58,7 +58,6 @@ class Wishart(ExponentialFamily):
         ValueError: the matrix has fewer than two dimensions, or ``df`` is too small.
 
     Example:
-        >>> import reftorch as torch
         >>> d = torch.distributions.Wishart(torch.tensor(3.0), torch.eye(2))
         >>> d.mean, d.sample().shape
         (tensor([[3., 0.],

@@ -4,7 +4,6 @@ Mirrors: torch/fft/__init__.py
 Leaves out: the transforms; each raises an error that says so.
 
 Example:
-    >>> import reftorch as torch
     >>> torch.fft.fftfreq(4)
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
 """
@@ -72,7 +71,6 @@ def fftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Return the input with the frequency 0 moved to the middle of each dimension of ``dim``, by default of all.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.fft.fftshift(torch.fft.fftfreq(4))
         tensor([-0.5000, -0.2500,  0.0000,  0.2500])
 

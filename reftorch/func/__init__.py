@@ -3,7 +3,6 @@ r"""Transforms of functions: each takes a function and returns a function, and t
 The example computes the squared Frobenius norm of a Jacobian, :math:`\|J\|_F^2 = \sum_i \|e_i^\top J\|^2`, in three
 ways. The first takes a backward pass for each row:
 
-    >>> import reftorch as torch
     >>> from reftorch.func import vjp, vmap
     >>> weight = torch.arange(12.0).view(4, 3).sin()
     >>> def f(x):

@@ -29,7 +29,7 @@ def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
         device: the device of the result.
 
     Example:
-        >>> import numpy as np, reftorch as torch
+        >>> import numpy as np
         >>> array = np.zeros(3)
         >>> torch.as_tensor(array)[0] = 1
         >>> array
@@ -65,7 +65,7 @@ def asarray(
         ValueError: ``copy`` is False and the memory cannot be shared.
 
     Example:
-        >>> import numpy as np, reftorch as torch
+        >>> import numpy as np
         >>> array = np.zeros(3)
         >>> torch.asarray(array)[0] = 1
         >>> array
@@ -127,7 +127,6 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         ValueError: there are too few bytes, or their number is not a multiple of the size of an element.
 
     Example:
-        >>> import reftorch as torch
         >>> data = bytearray(b"\\x01\\x00\\x02\\x00")
         >>> torch.frombuffer(data, dtype=torch.int16)
         tensor([1, 2], dtype=torch.int16)
@@ -166,7 +165,7 @@ def from_file(
         RuntimeError: the file cannot be opened or is too short, or the device is not the CPU.
 
     Example:
-        >>> import os, tempfile, reftorch as torch
+        >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "numbers")
         >>> torch.from_file(path, shared=True, size=2).fill_(3)
         tensor([3., 3.])
@@ -196,7 +195,7 @@ def range(*args: Any, **kwargs: Any) -> Tensor:
         RuntimeError: ``step`` is zero or leads away from ``end``.
 
     Example:
-        >>> import warnings, reftorch as torch
+        >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     torch.range(1, 2, 0.5)

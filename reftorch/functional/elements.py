@@ -28,7 +28,6 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
         A matrix of shape (count, n), or a tuple of n vectors.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nonzero(torch.tensor([[0, 1], [2, 0]]))
         tensor([[0, 1],
                 [1, 0]])
@@ -61,7 +60,6 @@ def unique(
         The distinct elements or slices; a tuple of them, the inverse and the counts if those are requested.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
         (tensor([1, 3]), tensor([1, 2]))
 
@@ -86,7 +84,6 @@ def unique_consecutive(
         The elements or slices that are left; a tuple of them, the inverse and the counts if those are requested.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.unique_consecutive(torch.tensor([3, 3, 1, 3]))
         tensor([3, 1, 3])
 

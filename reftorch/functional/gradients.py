@@ -68,7 +68,6 @@ def gradient(
         RuntimeError: a dimension is too short or named twice, or there are more or fewer spacings than dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.gradient(torch.tensor([1.0, 2.0, 4.0, 8.0]))
         (tensor([1.0000, 1.5000, 3.0000, 4.0000]),)
 
@@ -130,7 +129,6 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
         ValueError: a size is negative.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.unravel_index(torch.tensor([4, 1]), (3, 2))
         (tensor([2, 0]), tensor([0, 1]))
 

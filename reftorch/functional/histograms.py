@@ -152,7 +152,6 @@ def histogram(
         TypeError: both a vector of edges and a range are given.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.histogram(torch.tensor([1.0, 2.0, 1.0, 9.0]), bins=4).hist
         tensor([3., 0., 0., 1.])
 
@@ -204,7 +203,6 @@ def histogramdd(
         RuntimeError: shapes, dtypes or ranges do not match.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.tensor([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [2.0, 2.0]])
         >>> torch.histogramdd(x, [2, 2]).hist
         tensor([[0., 1.],

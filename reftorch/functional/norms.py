@@ -26,7 +26,7 @@ def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False, *, o
         out: where to put the result.
 
     Example:
-        >>> import warnings, reftorch as torch
+        >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     torch.nuclear_norm(torch.eye(3))
@@ -53,7 +53,7 @@ def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tenso
         RuntimeError: there are more than two dimensions.
 
     Example:
-        >>> import warnings, reftorch as torch
+        >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     torch.frobenius_norm(torch.tensor([[3.0, 4.0]]), dim=1)
@@ -102,7 +102,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         RuntimeError: the points have different numbers of coordinates, or are not floats.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.cdist(torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0], [1.0, 0.0]]))
         tensor([[5., 1.]])
 
@@ -138,7 +137,6 @@ def norm(
         RuntimeError: ``input`` holds integers, or an extremum of no elements is asked for.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.norm(torch.tensor([[3.0, 4.0], [0.0, 2.0]]), dim=1)
         tensor([5., 2.])
 

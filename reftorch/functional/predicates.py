@@ -22,7 +22,6 @@ def is_tensor(obj: Any, /) -> bool:
     """Return whether ``obj`` is a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.is_tensor(torch.ones(1)), torch.is_tensor([1.0])
         (True, False)
 
@@ -57,7 +56,6 @@ def is_signed(input: Tensor) -> bool:
     """Return whether the dtype of ``input`` can hold negative numbers.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.is_signed(torch.ones(1)), torch.is_signed(torch.ones(1, dtype=torch.uint8))
         (True, False)
     """
@@ -75,7 +73,6 @@ def is_inference(input: Tensor) -> bool:
     """Return whether ``input`` is an inference tensor: one that was made in :class:`inference_mode`.
 
     Example:
-        >>> import reftorch as torch
         >>> with torch.inference_mode():
         ...     torch.is_inference(torch.ones(1))
         True
@@ -94,7 +91,6 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Return whether ``input`` and ``other`` have the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.is_same_size(torch.ones(2, 3), torch.ones(3))
         False
     """
@@ -113,7 +109,6 @@ def result_type(*args: Any, **kwargs: Any) -> Any:
         kwargs: the two by name: ``tensor`` and ``other``, ``scalar`` and ``tensor``, or ``scalar1`` and ``scalar2``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.result_type(torch.tensor([1, 2], dtype=torch.int), 1.0)
         torch.float32
 
@@ -141,7 +136,6 @@ def set_default_dtype(d: Any, /) -> None:
         TypeError: ``d`` is not a floating-point dtype.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.set_default_dtype(torch.float64)
         >>> torch.tensor(1.5).dtype
         torch.float64

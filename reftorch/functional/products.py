@@ -46,7 +46,6 @@ def einsum(*args: Any) -> Tensor:
         RuntimeError: the equation cannot be read, or does not fit the operands.
 
     Example:
-        >>> import reftorch as torch
         >>> a = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
         >>> torch.einsum("ij,jk->ik", a, a)
         tensor([[ 7., 10.],
@@ -94,7 +93,6 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         RuntimeError: the sizes of a pair differ, or the lists differ in length.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(4, 3, 5), dims=([1, 2], [1, 0])).shape
         torch.Size([2, 5])
 
@@ -136,7 +134,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
         RuntimeError: an argument is not a matrix, or two shapes do not match.
 
     Example:
-        >>> import warnings, reftorch as torch
+        >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     torch.chain_matmul(torch.ones(2, 3), torch.ones(3, 1))

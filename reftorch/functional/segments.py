@@ -99,7 +99,6 @@ def segment_reduce(
         NotImplementedError: ``data`` or the lengths are of another dtype.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.segment_reduce(torch.tensor([1.0, 2.0, 3.0, 4.0]), "max", lengths=torch.tensor([1, 3]))
         tensor([1., 4.])
     """

@@ -42,7 +42,6 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
         RuntimeError: the shapes do not broadcast together.
 
     Example:
-        >>> import reftorch as torch
         >>> a, b = torch.broadcast_tensors(torch.zeros(3), torch.zeros(2, 1))
         >>> a.shape, b.shape
         (torch.Size([2, 3]), torch.Size([2, 3]))
@@ -63,7 +62,6 @@ def broadcast_shapes(*shapes: Sequence[int] | int) -> Any:
         ValueError: a size is negative.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.broadcast_shapes((2,), (3, 1), 1)
         torch.Size([3, 2])
 
@@ -97,7 +95,6 @@ def atleast_1d(*tensors: Any) -> Any:
         tensors: one tensor, or several, or a list of them.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.atleast_1d(torch.tensor(3.0))
         tensor([3.])
 
@@ -114,7 +111,6 @@ def atleast_2d(*tensors: Any) -> Any:
         tensors: one tensor, or several, or a list of them.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.atleast_2d(torch.tensor([1.0, 2.0]))
         tensor([[1., 2.]])
 
@@ -131,7 +127,6 @@ def atleast_3d(*tensors: Any) -> Any:
         tensors: one tensor, or several, or a list of them.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.atleast_3d(torch.zeros(2, 4)).shape
         torch.Size([2, 4, 1])
 
@@ -153,7 +148,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         RuntimeError: there are no tensors, their dtypes differ, one is not a vector, or ``indexing`` is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> x, y = torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4, 5]), indexing="ij")
         >>> x
         tensor([[1, 1, 1],
@@ -182,7 +176,6 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
         RuntimeError: an argument is not a vector.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([4, 5]))
         tensor([[1, 4],
                 [1, 5],
@@ -205,7 +198,6 @@ def block_diag(*tensors: Tensor) -> Tensor:
         RuntimeError: a tensor has more than two dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.block_diag(torch.ones(1, 2), torch.tensor(7.0))
         tensor([[1., 1., 0.],
                 [0., 0., 7.]])
@@ -229,7 +221,6 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         RuntimeError: the sizes do not add up to the size of ``dim``, or one of them is negative.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.split(torch.arange(5), 2)
         (tensor([0, 1]), tensor([2, 3]), tensor([4]))
         >>> torch.split(torch.arange(3), [1, 2])

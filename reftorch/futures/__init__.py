@@ -114,7 +114,6 @@ class Future(_Future[T]):
         ValueError: devices are given.
 
     Example:
-        >>> import reftorch as torch
         >>> future = torch.futures.Future()
         >>> doubled = future.then(lambda done: 2 * done.value())
         >>> future.set_result(3)

@@ -4,7 +4,6 @@
 graph (``graph``). A ``GraphModule`` holds a graph and a ``forward`` that is generated from it. ``Interpreter`` runs a
 graph node by node. Between these, a pass changes graphs:
 
-    >>> import reftorch as torch
     >>> def program(x):
     ...     return torch.relu(x) + 1
     >>> module = torch.fx.symbolic_trace(program)

@@ -59,7 +59,6 @@ class ProxyableClassMeta(type):
     """The metaclass of classes whose construction from proxies is recorded.
 
     Example:
-        >>> import reftorch as torch
         >>> class Pair(metaclass=torch.fx.ProxyableClassMeta):
         ...     def __init__(self, left, right):
         ...         self.left, self.right = left, right
@@ -132,7 +131,6 @@ class Tracer(TracerBase):
         param_shapes_constant: whether shapes of parameters are numbers in the traced program and not proxies.
 
     Example:
-        >>> import reftorch as torch
         >>> class Everything(torch.fx.Tracer):
         ...     def is_leaf_module(self, m, module_qualified_name):
         ...         return False
@@ -434,7 +432,6 @@ class Tracer(TracerBase):
             TraceError: the program needs the value of a proxy, for example in an ``if``.
 
         Example:
-            >>> import reftorch as torch
             >>> print(torch.fx.Tracer().trace(lambda x: x + 1))
             graph():
                 %x : [num_users=1] = placeholder[target=x]
@@ -656,7 +653,6 @@ def wrap(fn_or_name: _F) -> _F:
         NotImplementedError: the caller is a function.
 
     Example:
-        >>> import reftorch as torch
         >>> _ = torch.fx.wrap("len")
         >>> def mean(x):
         ...     return x.sum() / len(x)
@@ -694,7 +690,6 @@ def symbolic_trace(root: Module | Callable[..., Any], concrete_args: dict[str, A
         TraceError: the program needs the value of a proxy.
 
     Example:
-        >>> import reftorch as torch
         >>> def f(x, double):
         ...     if double:
         ...         x = x * 2

@@ -23,7 +23,6 @@ def annotate(val: Any, type: Any) -> Any:
         RuntimeError: the node has a type.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.annotate import annotate
         >>> print(torch.fx.symbolic_trace(lambda x: annotate(x + 1, int)).code.strip())
         def forward(self, x):

@@ -268,7 +268,6 @@ class GraphModule(Module):
         RuntimeError: ``root`` is a dict that lacks a target of the graph, or is neither a module nor a dict.
 
     Example:
-        >>> import reftorch as torch
         >>> module = torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()))
         >>> print(module.code.strip())
         def forward(self, input):
@@ -399,7 +398,7 @@ class GraphModule(Module):
             module_name: the name of the class.
 
         Example:
-            >>> import sys, tempfile, reftorch as torch
+            >>> import sys, tempfile
             >>> folder = tempfile.mkdtemp()
             >>> torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(2, 3))).to_folder(folder + "/traced", "Net")
             >>> sys.path.insert(0, folder)
@@ -590,7 +589,6 @@ class GraphModule(Module):
             additional_meta: further notes of the nodes to show.
 
         Example:
-            >>> import reftorch as torch
             >>> _ = torch.fx.symbolic_trace(lambda x: x + 1).print_readable()
             class <lambda>(torch.nn.Module):
                 def forward(self, x):

@@ -31,7 +31,6 @@ class Interpreter:
         graph: the graph; by default that of ``module``.
 
     Example:
-        >>> import reftorch as torch
         >>> class Negated(torch.fx.Interpreter):
         ...     def call_function(self, target, args, kwargs):
         ...         return super().call_function(torch.neg if target is torch.relu else target, args, kwargs)
@@ -259,7 +258,6 @@ class Transformer(Interpreter):
         module: the module to transform.
 
     Example:
-        >>> import reftorch as torch
         >>> class NegToRelu(torch.fx.Transformer):
         ...     def call_function(self, target, args, kwargs):
         ...         return super().call_function(torch.relu if target is torch.neg else target, args, kwargs)

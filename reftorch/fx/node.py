@@ -82,7 +82,6 @@ def has_side_effect(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Register a function whose calls ``Graph.eliminate_dead_code`` keeps. Return the function.
 
     Example:
-        >>> import reftorch as torch
         >>> @torch.fx.has_side_effect
         ... def report(x):
         ...     print(x.shape)
@@ -174,7 +173,6 @@ def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
         AssertionError: ``fn`` is not callable.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.fx.Graph().placeholder("x")
         >>> torch.fx.map_arg({"inputs": [x, 1]}, lambda node: node.name.upper())
         {'inputs': ['X', 1]}
@@ -233,7 +231,6 @@ class Node:
         meta: what passes note about the node. Copies of the node keep the notes.
 
     Example:
-        >>> import reftorch as torch
         >>> graph = torch.fx.Graph()
         >>> x = graph.placeholder("x")
         >>> y = graph.call_function(torch.relu, (x,))
@@ -318,7 +315,6 @@ class Node:
             AssertionError: ``x`` belongs to another graph.
 
         Example:
-            >>> import reftorch as torch
             >>> graph = torch.fx.Graph()
             >>> a, b = graph.placeholder("a"), graph.placeholder("b")
             >>> a.prepend(b)
@@ -469,7 +465,6 @@ class Node:
             AssertionError: ``propagate_meta`` is set and ``replace_with`` has notes.
 
         Example:
-            >>> import reftorch as torch
             >>> graph = torch.fx.Graph()
             >>> x, y = graph.placeholder("x"), graph.placeholder("y")
             >>> out = graph.call_function(torch.add, (x, x))
@@ -511,7 +506,6 @@ class Node:
             impure_random: whether random ops count as impure; the functions such as ``torch.rand`` always do.
 
         Example:
-            >>> import reftorch as torch
             >>> graph = torch.fx.Graph()
             >>> graph.call_function(torch.rand, (2,)).is_impure(), graph.call_function(torch.ones, (2,)).is_impure()
             (True, False)
@@ -552,7 +546,6 @@ class Node:
             The arguments, or None if the signature is not known.
 
         Example:
-            >>> import reftorch as torch
             >>> graph = torch.fx.Graph()
             >>> node = graph.call_function(torch.nn.functional.softmax, (graph.placeholder("x"), 1))
             >>> node.normalized_arguments(torch.nn.Module(), normalize_to_only_use_kwargs=True).kwargs
@@ -614,7 +607,6 @@ class Node:
             The line. None for a placeholder whose name went into a list that was not empty.
 
         Example:
-            >>> import reftorch as torch
             >>> graph = torch.fx.Graph()
             >>> graph.call_function(torch.add, (graph.placeholder("x"), 1)).format_node()
             '%add : [num_users=0] = call_function[target=torch.add](args = (%x, 1), kwargs = {})'

@@ -104,7 +104,6 @@ def get_signature_for_torch_op(op: Callable[..., Any], return_schemas: bool = Fa
         A list of signatures, or None if ``op`` is not an op; with ``return_schemas`` a pair of two lists.
 
     Example:
-        >>> import reftorch as torch
         >>> signatures = torch.fx.operator_schemas.get_signature_for_torch_op(torch.ops.aten.relu.default)
         >>> [list(signature.parameters) for signature in signatures]
         [['input']]
@@ -137,7 +136,6 @@ def check_for_mutable_operation(target: Callable[..., Any], args: tuple[Any, ...
         RuntimeError: exactly one overload fits the arguments, and the overload writes to an argument.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.fx.operator_schemas.check_for_mutable_operation(torch.ops.aten.relu_.default, (torch.ones(1),), {})
         Traceback (most recent call last):
         ...
@@ -246,7 +244,6 @@ def normalize_function(
         RuntimeError: several overloads fit, and no types choose among them.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.ones(2)
         >>> pair = torch.fx.operator_schemas.normalize_function(torch.nn.functional.hardtanh, (x, -2.0))
         >>> pair.args[1:], pair.kwargs
@@ -302,7 +299,6 @@ def normalize_module(
         RuntimeError: there is no such submodule.
 
     Example:
-        >>> import reftorch as torch
         >>> net = torch.nn.Sequential(torch.nn.ReLU())
         >>> torch.fx.operator_schemas.normalize_module(net, "0", (1,), normalize_to_only_use_kwargs=True).kwargs
         {'input': 1}

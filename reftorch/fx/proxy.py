@@ -358,7 +358,6 @@ class Proxy:
         tracer: makes the nodes; by default they go to the graph of ``node``.
 
     Example:
-        >>> import reftorch as torch
         >>> graph = torch.fx.Graph()
         >>> x = torch.fx.Proxy(graph.placeholder("x"))
         >>> y = torch.relu(x).sum(dim=1) + x.shape[0]

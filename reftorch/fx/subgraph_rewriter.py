@@ -71,7 +71,6 @@ def replace_pattern(
         AssertionError: pattern and replacement have different numbers of parameters or of results.
 
     Example:
-        >>> import reftorch as torch
         >>> module = torch.fx.symbolic_trace(lambda x, w: torch.relu(x @ w + 1) + torch.relu(x + 2))
         >>> matches = torch.fx.replace_pattern(module, lambda a, b: torch.relu(a + b), lambda a, b: torch.tanh(a * b))
         >>> print(len(matches), module.code.rstrip())
@@ -115,7 +114,6 @@ def replace_pattern_with_filters(
         The places that were replaced, with their new nodes.
 
     Example:
-        >>> import reftorch as torch
         >>> module = torch.fx.symbolic_trace(lambda x: (x + 1) * (x + 2))
         >>> def is_two(match, graph, pattern):
         ...     return match.placeholder_nodes[1] == 2

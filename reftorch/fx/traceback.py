@@ -69,7 +69,6 @@ class NodeSource:
         action: what the pass did.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.traceback import NodeSource, NodeSourceAction
         >>> node = torch.fx.Graph().placeholder("x")
         >>> source = NodeSource(node, "my_pass", NodeSourceAction.CREATE)
@@ -214,7 +213,6 @@ def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
         annotation_dict: the values by name.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.traceback import annotate, preserve_node_meta
         >>> def f(x):
         ...     with annotate({"part": "head"}):

@@ -38,7 +38,6 @@ def script(
     """Return the function, class or module ``obj`` itself.
 
     Example:
-        >>> import reftorch as torch
         >>> @torch.jit.script
         ... def double(x):
         ...     return x * 2

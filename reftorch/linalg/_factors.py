@@ -24,7 +24,6 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Te
         RuntimeError: the matrices are not square, or not float32 or float64.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.cholesky(torch.tensor([[4.0, 2.0], [2.0, 5.0]]))
         tensor([[2., 0.],
                 [1., 2.]])
@@ -47,7 +46,6 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, o
         A named tuple (L, info): an error code k means that the leading minor of order k is not positive-definite.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.cholesky_ex(-torch.eye(2)).info
         tensor(1, dtype=torch.int32)
 
@@ -75,7 +73,6 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
         RuntimeError: the matrices are not square, or not float32 or float64.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.ldl_factor(torch.tensor([[2.0, 1.0], [1.0, -3.0]])).LD
         tensor([[ 2.0000,  0.0000],
                 [ 0.5000, -3.5000]])
@@ -98,7 +95,6 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
         A named tuple (LD, pivots, info): an error code k means that block k of D is zero.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.ldl_factor_ex(torch.zeros(2, 2)).info
         tensor(1, dtype=torch.int32)
 
@@ -123,7 +119,6 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
         RuntimeError: a matrix is singular.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [4.0, 4.0]])).pivots
         tensor([2, 2], dtype=torch.int32)
 
@@ -145,7 +140,6 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, o
         A named tuple (LU, pivots, info).
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.lu_factor_ex(torch.zeros(2, 2)).info
         tensor(1, dtype=torch.int32)
 
@@ -166,7 +160,6 @@ def lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
         A named tuple (P, L, U).
 
     Example:
-        >>> import reftorch as torch
         >>> P, L, U = torch.linalg.lu(torch.tensor([[1.0, 2.0], [4.0, 4.0]]))
         >>> L
         tensor([[1.0000, 0.0000],
@@ -195,7 +188,6 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Any = None) -> Any:
         RuntimeError: the shapes or dtypes do not match.
 
     Example:
-        >>> import reftorch as torch
         >>> A = torch.tensor([[3.0, 1.0], [4.0, 2.0]])
         >>> Q = torch.linalg.householder_product(*torch.geqrf(A))
         >>> torch.allclose(Q, torch.linalg.qr(A).Q)
@@ -221,7 +213,6 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:
         RuntimeError: the mode is unknown, or the matrices are not float32 or float64.
 
     Example:
-        >>> import reftorch as torch
         >>> Q, R = torch.linalg.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]]))
         >>> R[0, 0].abs()
         tensor(5.)
@@ -248,7 +239,6 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out
         RuntimeError: the matrices are not float32 or float64.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.svd(torch.tensor([[0.0, 2.0], [1.0, 0.0]])).S
         tensor([2., 1.])
 
@@ -266,7 +256,6 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) 
         out: where to put the result.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.svdvals(torch.tensor([[0.0, 2.0], [1.0, 0.0]]))
         tensor([2., 1.])
 
@@ -290,7 +279,6 @@ def eigh(A: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:
         RuntimeError: the matrices are not square, or not float32 or float64.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.eigh(torch.tensor([[3.0, 0.0], [0.0, 1.0]])).eigenvalues
         tensor([1., 3.])
 
@@ -308,7 +296,6 @@ def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor
         out: where to put the result.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.eigvalsh(torch.tensor([[3.0, 0.0], [0.0, 1.0]]))
         tensor([1., 3.])
 

@@ -28,7 +28,6 @@ def vector_norm(
         RuntimeError: the elements are not floats, or there are none and the norm of this order is undefined for them.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.vector_norm(torch.tensor([3.0, 4.0]))
         tensor(5.)
 
@@ -62,7 +61,6 @@ def matrix_norm(
         RuntimeError: the order is unknown, the elements are not floats, or ``dim`` does not name two dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.matrix_norm(torch.tensor([[1.0, 2.0], [-3.0, 4.0]]), ord=1)
         tensor(6.)
 
@@ -89,7 +87,6 @@ def norm(
         RuntimeError: see the two functions; or ``ord`` is given without ``dim`` and there are over two dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.norm(torch.ones(2, 2)), torch.linalg.norm(torch.ones(2, 2), 1)
         (tensor(2.), tensor(2.))
 
@@ -110,7 +107,6 @@ def cond(A: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
         RuntimeError: the matrices are not square, or the order is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.cond(torch.tensor([[2.0, 0.0], [0.0, 1.0]]), 1)
         tensor(2.)
 
@@ -140,7 +136,6 @@ def matrix_rank(
         out: where to put the result.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.matrix_rank(torch.ones(3, 3))
         tensor(1)
 
@@ -162,7 +157,6 @@ def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
         RuntimeError: the matrices are not square, or not float32 or float64.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.det(torch.tensor([[2.0, 1.0], [0.0, 3.0]]))
         tensor(6.)
 
@@ -185,7 +179,6 @@ def slogdet(A: Tensor, *, out: Any = None) -> Any:
         RuntimeError: the matrices are not square, or not float32 or float64.
 
     Example:
-        >>> import reftorch as torch
         >>> sign, logabsdet = torch.linalg.slogdet(-torch.eye(3))
         >>> sign, logabsdet
         (tensor(-1.), tensor(0.))

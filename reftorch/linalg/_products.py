@@ -25,7 +25,6 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = N
         RuntimeError: the size of ``dim`` is not 3.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.cross(torch.tensor([1.0, 0.0, 0.0]), torch.tensor([0.0, 1.0, 0.0]))
         tensor([0., 0., 1.])
 
@@ -44,7 +43,6 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
         dim2: the dimension of the columns.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.diagonal(torch.eye(2).expand(3, 2, 2)).shape
         torch.Size([3, 2])
 
@@ -62,7 +60,6 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         out: where to put the result.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.matmul(torch.ones(2, 3), torch.ones(3))
         tensor([3., 3.])
 
@@ -81,7 +78,6 @@ def matrix_exp(A: Tensor) -> Tensor:
         RuntimeError: the matrices are not square, or not floats.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.matrix_exp(torch.zeros(2, 2))
         tensor([[1., 0.],
                 [0., 1.]])
@@ -104,7 +100,6 @@ def matrix_power(A: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
         LinAlgError: n is negative and a matrix is singular.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.matrix_power(torch.tensor([[1, 1], [1, 0]]), 10)
         tensor([[89, 55],
                 [55, 34]])
@@ -126,7 +121,6 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
         RuntimeError: there are fewer than two tensors, or two shapes do not match.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.multi_dot([torch.ones(2, 5), torch.ones(5, 5), torch.ones(5)])
         tensor([25., 25.])
 
@@ -146,7 +140,6 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
         RuntimeError: ``N`` is less than two.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.vander(torch.tensor([1, 2, 3]))
         tensor([[1, 1, 1],
                 [1, 2, 4],
@@ -170,7 +163,6 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
         RuntimeError: the elements are not floats.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.vecdot(torch.ones(2, 3), torch.ones(3))
         tensor([3., 3.])
 

@@ -25,7 +25,6 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
         RuntimeError: the matrices are not square, or not float32 or float64.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.inv(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
         tensor([[0.5000, 0.0000],
                 [0.0000, 0.2500]])
@@ -47,7 +46,6 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
         A named tuple (inverse, info): a code k means that element k of the diagonal of U, counted from 1, is 0.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.inv_ex(torch.zeros(2, 2)).info
         tensor(1, dtype=torch.int32)
 
@@ -70,7 +68,6 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
         RuntimeError: the shapes do not match, or the elements are not float32 or float64.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.solve(torch.tensor([[2.0, 0.0], [0.0, 4.0]]), torch.tensor([2.0, 2.0]))
         tensor([1.0000, 0.5000])
 
@@ -93,7 +90,6 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
         A named tuple (result, info).
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.solve_ex(torch.eye(2), torch.ones(2)).info
         tensor(0, dtype=torch.int32)
 
@@ -125,7 +121,6 @@ def solve_triangular(
         RuntimeError: the shapes do not match, or the elements are not float32 or float64.
 
     Example:
-        >>> import reftorch as torch
         >>> A = torch.tensor([[1.0, 1.0], [0.0, 2.0]])
         >>> torch.linalg.solve_triangular(A, torch.tensor([[3.0], [4.0]]), upper=True)
         tensor([[1.],
@@ -153,7 +148,6 @@ def lu_solve(
         RuntimeError: the shapes do not match, or the elements are not float32 or float64.
 
     Example:
-        >>> import reftorch as torch
         >>> LU, pivots = torch.linalg.lu_factor(torch.tensor([[0.0, 1.0], [2.0, 0.0]]))
         >>> torch.linalg.lu_solve(LU, pivots, torch.tensor([[3.0], [4.0]]))
         tensor([[2.],
@@ -180,7 +174,6 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         RuntimeError: the shapes do not match, or the driver is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> A = torch.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
         >>> fit = torch.linalg.lstsq(A, torch.tensor([[1.0], [3.0], [5.0]])).solution
         >>> fit.round()
@@ -206,7 +199,6 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
         RuntimeError: shapes or dtypes do not match, or the pivots are not those of a factorization.
 
     Example:
-        >>> import reftorch as torch
         >>> LD, pivots = torch.linalg.ldl_factor(torch.tensor([[2.0, 0.0], [0.0, -4.0]]))
         >>> torch.linalg.ldl_solve(LD, pivots, torch.tensor([[2.0], [8.0]]))
         tensor([[ 1.],
@@ -240,7 +232,6 @@ def pinv(
         Matrices of shape (*, n, m).
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.pinv(torch.tensor([[2.0, 0.0], [0.0, 0.0]]))
         tensor([[0.5000, 0.0000],
                 [0.0000, 0.0000]])
@@ -261,7 +252,6 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
         out: where to put the result.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.tensorinv(torch.eye(4).reshape(2, 2, 4)).shape
         torch.Size([4, 2, 2])
 
@@ -280,7 +270,6 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None, *, out: Tensor | None = 
         out: where to put the result.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.linalg.tensorsolve(torch.eye(4).reshape(2, 2, 4), torch.ones(2, 2))
         tensor([1., 1., 1., 1.])
 

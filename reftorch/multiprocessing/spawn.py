@@ -215,7 +215,6 @@ def start_processes(
         ProcessExitedException: a process ended with another exit code than 0, or by a signal (likewise).
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.multiprocessing as mp
         >>> def add(i, total):
         ...     total[i] += i + 1

@@ -40,7 +40,6 @@ def factory_kwargs(kwargs: dict | None) -> dict:
         TypeError: there are other names, or one is given twice.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.factory_kwargs({"factory_kwargs": {"dtype": torch.float64}})
         {'dtype': torch.float64}
 

@@ -79,7 +79,6 @@ def conv1d_input(
         RuntimeError: the shapes do not fit together.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn import grad
         >>> x, w = torch.ones(1, 1, 3), torch.ones(1, 1, 2)
         >>> grad.conv1d_input(x.shape, w, torch.ones(1, 1, 2)).flatten().tolist()
@@ -116,7 +115,6 @@ def conv1d_weight(
         RuntimeError: the shapes do not fit together.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn import grad
         >>> x, w = torch.ones(1, 1, 3), torch.ones(1, 1, 2)
         >>> grad.conv1d_weight(x, w.shape, torch.ones(1, 1, 2)).flatten().tolist()
@@ -153,7 +151,6 @@ def conv2d_input(
         RuntimeError: the shapes do not fit together.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn import grad
         >>> x, w = torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2)
         >>> grad.conv2d_input(x.shape, w, torch.ones(1, 1, 2, 2)).flatten()[:3].tolist()
@@ -190,7 +187,6 @@ def conv2d_weight(
         RuntimeError: the shapes do not fit together.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn import grad
         >>> x, w = torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2)
         >>> grad.conv2d_weight(x, w.shape, torch.ones(1, 1, 2, 2)).flatten()[:2].tolist()
@@ -227,7 +223,6 @@ def conv3d_input(
         RuntimeError: the shapes do not fit together.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn import grad
         >>> x, w = torch.ones(1, 1, 3, 3, 3), torch.ones(1, 1, 2, 2, 2)
         >>> grad.conv3d_input(x.shape, w, torch.ones(1, 1, 2, 2, 2)).flatten()[:3].tolist()
@@ -264,7 +259,6 @@ def conv3d_weight(
         RuntimeError: the shapes do not fit together.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn import grad
         >>> x, w = torch.ones(1, 1, 3, 3, 3), torch.ones(1, 1, 2, 2, 2)
         >>> grad.conv3d_weight(x, w.shape, torch.ones(1, 1, 2, 2, 2)).flatten()[:2].tolist()

@@ -44,7 +44,6 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
         RuntimeError: ``data`` is of a tensor subclass whose ``detach`` returns another type.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Parameter(torch.tensor([1.0, 2.0]))
         Parameter containing:
         tensor([1., 2.], requires_grad=True)
@@ -97,7 +96,6 @@ class Buffer(Tensor, metaclass=_MarkedMeta):
         persistent: whether the buffer is part of the module's ``state_dict`` (default True).
 
     Example:
-        >>> import reftorch as torch
         >>> module = torch.nn.Module()
         >>> module.steps = torch.nn.Buffer(torch.tensor(0))
         >>> list(module.state_dict().items())
@@ -161,7 +159,6 @@ class UninitializedTensorMixin:
             dtype: the dtype; None keeps the present one.
 
         Example:
-            >>> import reftorch as torch
             >>> param = torch.nn.UninitializedParameter()
             >>> param
             <UninitializedParameter>
@@ -212,7 +209,6 @@ def is_lazy(param: Any) -> bool:
     """Return whether ``param`` is a parameter or buffer without a shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.parameter.is_lazy(torch.nn.UninitializedParameter())
         True
 
@@ -230,7 +226,6 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
         dtype: the dtype of the later parameter.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.LazyLinear(3).weight
         <UninitializedParameter>
 

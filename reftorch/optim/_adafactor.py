@@ -103,7 +103,6 @@ class Adafactor(Optimizer):
         ValueError: an option is out of its range.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.ones(3, 4))
         >>> optimizer = torch.optim.Adafactor([w])
         >>> (w * w).sum().backward()

@@ -119,7 +119,6 @@ class Muon(Optimizer):
         ValueError: an option is out of its range, or a parameter is not a matrix.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.Linear(8, 8, bias=False)
         >>> before = layer.weight.detach().clone()
         >>> optimizer = torch.optim.Muon([layer.weight], lr=1.0, weight_decay=0.0)

@@ -115,7 +115,6 @@ def swap_in_optimizer_params_and_state(
         RuntimeError: the optimizer has no state yet, or the groups do not match those of the optimizer.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = torch.optim.SGD([w], lr=0.5, momentum=0.9)
         >>> w.sum().backward()

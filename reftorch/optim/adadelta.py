@@ -97,7 +97,6 @@ class Adadelta(Optimizer):
         AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = torch.optim.Adadelta([w])
         >>> (w * w).sum().backward()

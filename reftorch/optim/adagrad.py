@@ -96,7 +96,6 @@ class Adagrad(Optimizer):
             floating point tensor on a device with such a kernel.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = torch.optim.Adagrad([w], lr=0.1)
         >>> (w * w).sum().backward()

@@ -132,7 +132,6 @@ class Adam(Optimizer):
         AssertionError: ``capturable`` is set, and a parameter or its count is not on a CUDA device.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = torch.optim.Adam([w], lr=0.1)
         >>> for _ in range(2):

@@ -27,7 +27,6 @@ class AdamW(Adam):
         ValueError, RuntimeError, AssertionError: see :class:`Adam`.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = torch.optim.AdamW([w], lr=0.1, weight_decay=0.5)
         >>> (w * w).sum().backward()

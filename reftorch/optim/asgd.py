@@ -110,7 +110,6 @@ class ASGD(Optimizer):
         AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = torch.optim.ASGD([w], lr=0.1, t0=0)
         >>> for _ in range(3):

@@ -210,7 +210,6 @@ class LBFGS(Optimizer):
         RuntimeError: in ``step``, ``line_search_fn`` is another string.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([-1.0, 2.0]))
         >>> optimizer = torch.optim.LBFGS([w], line_search_fn="strong_wolfe")
         >>> def closure():

@@ -119,7 +119,6 @@ class NAdam(Optimizer):
         AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = torch.optim.NAdam([w], lr=0.1)
         >>> (w * w).sum().backward()

@@ -240,7 +240,6 @@ def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
         hook: returns None, or a pair of ``args`` (which includes the optimizer) and ``kwargs`` to use instead.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.optim.optimizer import register_optimizer_step_pre_hook
         >>> with register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: print("step")):
         ...     torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))]).step()
@@ -255,7 +254,6 @@ def register_optimizer_step_post_hook(hook: Callable[..., None]) -> RemovableHan
     """Call ``hook(optimizer, args, kwargs)`` after the step of every optimizer.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.optim.optimizer import register_optimizer_step_post_hook
         >>> with register_optimizer_step_post_hook(lambda optimizer, args, kwargs: print("stepped")):
         ...     torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))]).step()
@@ -279,7 +277,6 @@ class Optimizer:
         ValueError: there are no parameters, one is not a leaf or is in two groups, or an option is missing.
 
     Example:
-        >>> import reftorch as torch
         >>> class Descent(torch.optim.Optimizer):
         ...     def step(self):
         ...         with torch.no_grad():
@@ -406,7 +403,6 @@ class Optimizer:
         """Call ``hook(optimizer, args, kwargs)`` after every step.
 
         Example:
-            >>> import reftorch as torch
             >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))])
             >>> handle = optimizer.register_step_post_hook(lambda optimizer, args, kwargs: print("stepped"))
             >>> optimizer.step()
@@ -427,7 +423,6 @@ class Optimizer:
         """Call ``hook(optimizer, state_dict)`` on the collected state; a return value other than None replaces it.
 
         Example:
-            >>> import reftorch as torch
             >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))])
             >>> handle = optimizer.register_state_dict_post_hook(lambda optimizer, state: {**state, "epoch": 3})
             >>> optimizer.state_dict()["epoch"]
@@ -460,7 +455,6 @@ class Optimizer:
             ``{"state": {number: state}, "param_groups": [{"params": [number, ...], option: value, ...}, ...]}``
 
         Example:
-            >>> import reftorch as torch
             >>> optimizer = torch.optim.SGD(torch.nn.Linear(2, 3).parameters(), lr=0.1)
             >>> optimizer.state_dict()["param_groups"][0]["params"]
             [0, 1]
@@ -497,7 +491,6 @@ class Optimizer:
             ValueError: the number or the lengths of the groups differ.
 
         Example:
-            >>> import reftorch as torch
             >>> w = torch.nn.Parameter(torch.zeros(1))
             >>> optimizer = torch.optim.SGD([w], lr=0.1)
             >>> optimizer.load_state_dict(torch.optim.SGD([w], lr=0.5).state_dict())
@@ -548,7 +541,6 @@ class Optimizer:
                 gradient.
 
         Example:
-            >>> import reftorch as torch
             >>> w = torch.nn.Parameter(torch.ones(2))
             >>> optimizer = torch.optim.SGD([w], lr=0.1)
             >>> w.sum().backward()
@@ -597,7 +589,6 @@ class Optimizer:
             ValueError: a parameter is not a leaf or is in another group, or an option is missing.
 
         Example:
-            >>> import reftorch as torch
             >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.1)
             >>> optimizer.add_param_group({"params": torch.nn.Parameter(torch.zeros(2)), "lr": 0.01})
             >>> [group["lr"] for group in optimizer.param_groups]

@@ -116,7 +116,6 @@ class RAdam(Optimizer):
         AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = torch.optim.RAdam([w], lr=0.1)
         >>> (w * w).sum().backward()

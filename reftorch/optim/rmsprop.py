@@ -109,7 +109,6 @@ class RMSprop(Optimizer):
         AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = torch.optim.RMSprop([w], lr=0.01)
         >>> (w * w).sum().backward()

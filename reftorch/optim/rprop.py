@@ -88,7 +88,6 @@ class Rprop(Optimizer):
         AssertionError: ``capturable`` is set, and a parameter or its state is not on a CUDA device.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = torch.optim.Rprop([w], lr=0.1)
         >>> for _ in range(2):

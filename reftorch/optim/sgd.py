@@ -98,7 +98,6 @@ class SGD(Optimizer):
             floating point tensor on a device with such a kernel.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = torch.optim.SGD([w], lr=0.1, momentum=0.9)
         >>> for _ in range(2):

@@ -34,7 +34,6 @@ class SparseAdam(Optimizer):
         RuntimeError: in ``step``, a parameter has a gradient.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = torch.optim.SparseAdam([w])
         >>> (w * w).sum().backward()

@@ -49,7 +49,6 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], None
         ValueError: the decay is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> average = torch.ones(2)
         >>> torch.optim.swa_utils.get_ema_multi_avg_fn(0.75)([average], [torch.zeros(2)], 1)
         >>> average
@@ -76,7 +75,6 @@ def get_swa_multi_avg_fn() -> Callable[[Any, Any, Any], None]:
     Here :math:`n` is the number of models in the averages so far.
 
     Example:
-        >>> import reftorch as torch
         >>> average = torch.ones(2)
         >>> torch.optim.swa_utils.get_swa_multi_avg_fn()([average], [torch.zeros(2)], 1)
         >>> average
@@ -107,7 +105,6 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Tensor, Tensor, Any], Tens
         ValueError: the decay is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.optim.swa_utils.get_ema_avg_fn(0.75)(torch.ones(2), torch.zeros(2), 1)
         tensor([0.7500, 0.7500])
 
@@ -126,7 +123,6 @@ def get_swa_avg_fn() -> Callable[[Tensor, Tensor, Any], Tensor]:
     """Return the function that returns one average with equal weights; see :func:`get_swa_multi_avg_fn`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.optim.swa_utils.get_swa_avg_fn()(torch.ones(2), torch.zeros(2), 1)
         tensor([0.5000, 0.5000])
 
@@ -159,7 +155,6 @@ class AveragedModel(Module):
         AssertionError: both ``avg_fn`` and ``multi_avg_fn`` are given.
 
     Example:
-        >>> import reftorch as torch
         >>> model = torch.nn.Linear(1, 1, bias=False)
         >>> averaged = torch.optim.swa_utils.AveragedModel(model)
         >>> for weight in [1.0, 2.0, 6.0]:
@@ -248,7 +243,6 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
         device: the device to which each batch is moved before the model is called.
 
     Example:
-        >>> import reftorch as torch
         >>> model = torch.nn.Sequential(torch.nn.BatchNorm1d(1))
         >>> torch.optim.swa_utils.update_bn([torch.tensor([[1.0], [3.0]]), torch.tensor([[5.0], [7.0]])], model)
         >>> model[0].running_mean
@@ -296,7 +290,6 @@ class SWALR(LRScheduler):
         ValueError: an option is out of its range.
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> scheduler = torch.optim.swa_utils.SWALR(optimizer, swa_lr=0.02, anneal_epochs=2, anneal_strategy="linear")
         >>> lrs = []

@@ -86,7 +86,6 @@ def schedule(
         AssertionError: a number is negative, or ``active`` is 0.
 
     Example:
-        >>> import reftorch as torch
         >>> when = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
         >>> [when(step).name for step in range(5)]
         ['NONE', 'WARMUP', 'RECORD', 'RECORD_AND_SAVE', 'NONE']
@@ -132,7 +131,7 @@ def tensorboard_trace_handler(
         RuntimeError: (when called) the folder cannot be created.
 
     Example:
-        >>> import os, tempfile, reftorch as torch
+        >>> import os, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with torch.profiler.profile(on_trace_ready=torch.profiler.tensorboard_trace_handler(folder, "me")):
         ...         _ = torch.ones(2) + 1
@@ -182,7 +181,6 @@ class profile:
         AssertionError: (from the methods) there is no trace yet.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.profiler import profile, ProfilerActivity
         >>> with profile(activities=[ProfilerActivity.CPU]) as prof:
         ...     _ = torch.ones(2) + 1

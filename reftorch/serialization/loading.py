@@ -71,7 +71,7 @@ def load(
         EOFError: the file is empty, or ends within a pickle.
 
     Example:
-        >>> import io, reftorch as torch
+        >>> import io
         >>> file = io.BytesIO()
         >>> torch.save({"weight": torch.ones(2)}, file)
         >>> _ = file.seek(0)
@@ -158,7 +158,7 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
         ValueError: the file is not a zip archive, the format that :func:`save` writes.
 
     Example:
-        >>> import io, decimal, reftorch as torch
+        >>> import io, decimal
         >>> file = io.BytesIO()
         >>> torch.save(decimal.Decimal(1), file)
         >>> _ = file.seek(0)

@@ -41,7 +41,6 @@ def register_package(
             locations of other devices.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.serialization import locations, register_package
         >>> register_package(15, lambda storage: None, lambda storage, place: storage if place == "attic" else None)
         >>> torch.serialization.default_restore_location(torch.UntypedStorage(3), "attic").nbytes()
@@ -121,7 +120,6 @@ def location_tag(storage: Any) -> str:
         RuntimeError: no registered function knows the device.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.serialization.location_tag(torch.UntypedStorage(3))
         'cpu'
 
@@ -145,7 +143,6 @@ def default_restore_location(storage: Any, location: str) -> Any:
         RuntimeError: there is no such location here.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.serialization.default_restore_location(torch.UntypedStorage(3), "meta").device
         device(type='meta')
 
@@ -179,7 +176,6 @@ def normalize_storage_type(storage_type: type) -> type:
     """Return the class of this library with the name of ``storage_type``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.serialization.normalize_storage_type(torch.FloatStorage) is torch.FloatStorage
         True
 
@@ -195,7 +191,7 @@ def storage_to_tensor_type(storage: Any) -> type:
         storage: a storage of a class such as ``torch.FloatStorage``.
 
     Example:
-        >>> import warnings, reftorch as torch
+        >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     torch.serialization.storage_to_tensor_type(torch.FloatStorage(2))

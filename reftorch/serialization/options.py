@@ -171,7 +171,7 @@ class skip_data:
         materialize_fake_tensors: has no effect, because there are no fake tensors here; PyTorch has this argument.
 
     Example:
-        >>> import io, reftorch as torch
+        >>> import io
         >>> file = io.BytesIO()
         >>> with torch.serialization.skip_data():
         ...     torch.save(torch.ones(2), file)

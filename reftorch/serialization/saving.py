@@ -169,7 +169,7 @@ def save(
         OSError: the file cannot be written, for example because the disk is full.
 
     Example:
-        >>> import io, reftorch as torch
+        >>> import io
         >>> file = io.BytesIO()
         >>> torch.save({"weight": torch.ones(2)}, file)
         >>> torch.load(io.BytesIO(file.getvalue()))

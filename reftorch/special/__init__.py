@@ -3,7 +3,6 @@
 Mirrors: torch/special/__init__.py
 
 Example:
-    >>> import reftorch as torch
     >>> torch.special.expit(torch.tensor([0.0]))
     tensor([0.5000])
 """

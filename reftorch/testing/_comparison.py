@@ -240,7 +240,6 @@ def assert_close(
         TypeError: the inputs cannot be compared.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.testing.assert_close(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.000001]))
         >>> torch.testing.assert_close({"x": torch.tensor([1, 2])}, {"x": torch.tensor([1, 3])})
         Traceback (most recent call last):
@@ -288,7 +287,6 @@ def assert_allclose(
 
     Example:
         >>> import warnings
-        >>> import reftorch as torch
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     torch.testing.assert_allclose(torch.tensor([1.0, float("nan")]), [1, float("nan")])

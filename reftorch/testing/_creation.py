@@ -94,7 +94,6 @@ def make_tensor(
             comes with ``requires_grad``; or both ``noncontiguous`` and ``memory_format`` are given.
 
     Example:
-        >>> import reftorch as torch
         >>> _ = torch.manual_seed(0)
         >>> torch.testing.make_tensor(3, dtype=torch.int64, device="cpu")
         tensor([ 6, -5, -9])

@@ -94,7 +94,6 @@ def set_default_device(device: Any) -> None:
         RuntimeError: there is no such device.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.set_default_device("meta")
         >>> torch.ones(2)
         tensor(..., device='meta', size=(2,))
@@ -116,7 +115,6 @@ def get_default_device() -> Any:
     """Return the device on which factories make tensors if the caller gives none.
 
     Example:
-        >>> import reftorch as torch
         >>> with torch.device("meta"):
         ...     torch.get_default_device()
         device(type='meta')

@@ -31,7 +31,6 @@ class TorchDispatchMode:
     NotImplemented, the classes of the arguments handle the op.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils._python_dispatch import TorchDispatchMode
         >>> class Count(TorchDispatchMode):
         ...     def __init__(self):
@@ -176,7 +175,6 @@ def return_and_correct_aliasing(func: OpOverload, args: Any, kwargs: Any, out: A
         AssertionError: ``args`` is not a tuple, or ``kwargs`` is not a dict.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils._python_dispatch import return_and_correct_aliasing
         >>> x = torch.ones(2)
         >>> return_and_correct_aliasing(torch.ops.aten.add_.Tensor, (x, 1), {}, torch.ones(2)) is x

@@ -125,7 +125,6 @@ def load_inline(
 
     Example::
 
-        >>> import reftorch as torch
         >>> from reftorch.utils.cpp_extension import load_inline
         >>> source = "int64_t rank(const at::Tensor& self) { return self.dim(); }"
         >>> load_inline("rank", source, functions="rank").rank(torch.zeros(2, 3))

@@ -51,7 +51,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         RuntimeError: ``ext_tensor`` is neither of these, or is a capsule that was used before.
 
     Example:
-        >>> import numpy, reftorch as torch
+        >>> import numpy
         >>> array = numpy.arange(3)
         >>> torch.from_dlpack(array)[0] = 7
         >>> array

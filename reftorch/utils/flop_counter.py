@@ -64,7 +64,6 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Call
         RuntimeError: the target has a formula already.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.flop_counter import FlopCounterMode, flop_registry, register_flop_formula
         >>> @register_flop_formula(torch.ops.aten.dot)
         ... def dot_flop(a_shape, b_shape, out_shape=None):
@@ -349,7 +348,6 @@ class FlopCounterMode:
             ``_get_raw``, it takes tensors.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.flop_counter import FlopCounterMode
         >>> net = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 8))
         >>> with FlopCounterMode(depth=1) as counter:

@@ -42,7 +42,6 @@ class ModuleTracker:
         parents: the set of the names of the modules that are running now.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.module_tracker import ModuleTracker
         >>> net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
         >>> with ModuleTracker() as tracker:

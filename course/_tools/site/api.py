@@ -44,8 +44,9 @@ def _index(catalogue: Catalogue) -> str:
     lines = [
         _title("The API"),
         "A page for each module of PyTorch that is here, with the docstring of each public name, a link to its source "
-        "here, and a link to the file of PyTorch 2.13 that it mirrors. Tests run the examples. :doc:`/names` has "
-        "what is missing. Programs write ``import reftorch as torch``, or run as they are by ``python -m reftorch``.",
+        "here, and a link to the file of PyTorch 2.13 that it mirrors. Tests run the examples, in which ``torch`` is "
+        "reftorch. :doc:`/names` has what is missing. Programs write ``import reftorch as torch``, or run as they are "
+        "by ``python -m reftorch``.",
         "",
     ]
     for top in order:

@@ -19,7 +19,6 @@ class Resize(Function):
     """Change the shape of a tensor without a copy if the memory allows it, else with a copy.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.autograd._functions.Resize.apply(torch.arange(4), (2, 2))
         tensor([[0, 1],
                 [2, 3]])

@@ -58,7 +58,6 @@ def vjp(
         TypeError: an argument or a result is not a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.autograd.functional.vjp(lambda x: x * x, torch.tensor([1.0, 2.0]), torch.tensor([1.0, 10.0]))
         (tensor([1., 4.]), tensor([ 2., 40.]))
 
@@ -103,7 +102,6 @@ def jvp(
         TypeError: an argument or a result is not a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.autograd.functional.jvp(lambda x: x * x.sum(), torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0]))
         (tensor([3., 6.]), tensor([4., 2.]))
 
@@ -240,7 +238,6 @@ def jacobian(
         TypeError: an argument or a result is not a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.autograd.functional.jacobian(lambda x: x * x.sum(), torch.tensor([1.0, 2.0]))
         tensor([[4., 1.],
                 [2., 5.]])
@@ -310,7 +307,6 @@ def hessian(
         TypeError: an argument or a result is not a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.autograd.functional.hessian(lambda x: (x * x).prod(), torch.tensor([1.0, 2.0]))
         tensor([[8., 8.],
                 [8., 2.]])
@@ -358,7 +354,6 @@ def vhp(
         TypeError: an argument or a result is not a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.autograd.functional.vhp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.ones(2))
         (tensor(9.), tensor([ 6., 12.]))
 
@@ -411,7 +406,6 @@ def hvp(
         TypeError: an argument or a result is not a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.autograd.functional.hvp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.ones(2))
         (tensor(9.), tensor([ 6., 12.]))
 

@@ -250,7 +250,6 @@ def gradcheck(
             output depends on the values of the inputs.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
         >>> torch.autograd.gradcheck(lambda x: x * x, (x,))
         True
@@ -349,7 +348,6 @@ def gradgradcheck(
         AssertionError: both modes are off, or a requested check needs a mode that is off.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
         >>> torch.autograd.gradgradcheck(lambda x: x * x * x, (x,))
         True

@@ -21,7 +21,6 @@ def flatten(value: Any, path: str, levels: int = 32) -> Iterator[tuple[str, Any]
     Containers deeper than ``levels`` are skipped, because a container may contain itself.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug.common.flatten import flatten
         >>> [path for path, _ in flatten({"y": torch.ones(1), "state": (torch.ones(1), None, [torch.ones(1)])}, "out")]
         ['out/y', 'out/state/0', 'out/state/2/0']

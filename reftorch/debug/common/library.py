@@ -39,7 +39,6 @@ def library_of(value: Any) -> Any:
     """Return the library of a model or of a tensor; reftorch for any other value.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug.common.library import library_of
         >>> library_of(torch.nn.ReLU()) is torch
         True
@@ -52,7 +51,6 @@ class no_grad(contextlib.ContextDecorator):
     """A block, or a function, in which neither library records a graph.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug.common.library import no_grad
         >>> with no_grad():
         ...     torch.is_grad_enabled()

@@ -44,7 +44,6 @@ def untouched(*models: Any, optimizer: Any = None) -> Iterator[None]:
         optimizer: the optimizer of the models, or None.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug.common.untouched import untouched
         >>> norm = torch.nn.BatchNorm1d(1)
         >>> with untouched(norm):

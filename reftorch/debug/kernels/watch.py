@@ -58,7 +58,6 @@ class watch_kernels(KernelReport):
         ValueError: (on entering) one of the arrays is not a contiguous CUDA tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug import watch_kernels
         >>> source = "__global__ void fill(float* x, int n) { if (threadIdx.x <= n) x[threadIdx.x] = 1; }"
         >>> if torch.cuda.is_available():

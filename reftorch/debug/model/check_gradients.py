@@ -119,7 +119,6 @@ def check_gradients(
         ValueError: the model is lazy or on meta, so there is nothing to measure; or the loss is not one number.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug import check_gradients
         >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))
         >>> check_gradients(net, torch.ones(4, 2)).ok

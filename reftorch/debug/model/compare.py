@@ -72,7 +72,6 @@ def compare(
 
     Example:
         >>> import copy
-        >>> import reftorch as torch
         >>> from reftorch.debug import compare
         >>> one = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
         >>> other = copy.deepcopy(one)

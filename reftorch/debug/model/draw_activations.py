@@ -39,7 +39,6 @@ def draw_activations(model: Any, *inputs: Any) -> Picture:
         ValueError: the model calls none of these activations, or has no values, because it is lazy or on meta.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug import draw_activations
         >>> net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.ReLU())
         >>> with torch.no_grad():

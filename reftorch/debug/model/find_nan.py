@@ -88,7 +88,6 @@ class find_nan(Report, Observer):
         RuntimeError: a profiler, or another block of this kind, is running.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug import find_nan
         >>> x = torch.tensor([4.0, -1.0], requires_grad=True)
         >>> with find_nan() as found:

@@ -98,7 +98,6 @@ def find_wrong_gradient(model: Any, *inputs: Any, samples: int = 4, **kwargs: An
         A table; ``first`` is the innermost module with a wrong gradient, or None; ``op`` is the first wrong call in it.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug import find_wrong_gradient
         >>> class Double(torch.autograd.Function):
         ...     @staticmethod

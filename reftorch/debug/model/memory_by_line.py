@@ -46,7 +46,6 @@ class memory_by_line(Report, Observer):
         RuntimeError: (on entering) a profiler, or another block that watches ops, is running.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug import memory_by_line
         >>> x = torch.ones(1000, requires_grad=True)
         >>> with memory_by_line() as used:

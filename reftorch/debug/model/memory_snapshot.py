@@ -88,7 +88,6 @@ class MemorySnapshot(Report):
         """Return the storages that were allocated and freed between two snapshots, in either order.
 
         Example:
-            >>> import reftorch as torch
             >>> from reftorch.debug import memory_snapshot
             >>> before = memory_snapshot()
             >>> activations = torch.ones(256)
@@ -166,7 +165,6 @@ def memory_snapshot(*, graph: bool = True) -> MemorySnapshot:
         A table, with ``storages`` and the allocator's ``stats``; ``diff`` compares two snapshots.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug import memory_snapshot
         >>> weights = torch.ones(1000, 1000)
         >>> row = weights[0]

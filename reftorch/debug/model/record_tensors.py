@@ -39,7 +39,6 @@ class record_tensors(Report, Mapping[str, Any]):
             block.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug import record_tensors
         >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
         >>> with record_tensors(net) as run:
@@ -182,7 +181,6 @@ class record_tensors(Report, Mapping[str, Any]):
             True if there is none.
 
         Example:
-            >>> import reftorch as torch
             >>> from reftorch.debug import record_tensors
             >>> net, runs = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.ReLU()), []
             >>> for bias in (1.0, 2.0):

@@ -93,7 +93,6 @@ def summary(model: Any, *inputs: Any, depth: int | None = None, **kwargs: Any) -
         and ``nbytes`` are the totals, in which shared tensors count once.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug import summary
         >>> summary(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()), torch.ones(5, 2))
         name     type        input   output  holds                    parameters

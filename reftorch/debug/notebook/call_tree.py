@@ -66,7 +66,6 @@ class call_tree:
 
     Example::
 
-        >>> import reftorch as torch
         >>> from reftorch.debug import call_tree
         >>> with call_tree(only="mul_kernel") as tree:
         ...     _ = torch.ones(2) * torch.ones(2)
@@ -139,7 +138,6 @@ class call_tree:
 
         Example::
 
-            >>> import reftorch as torch
             >>> from reftorch.debug import call_tree
             >>> a = torch.ones(2)
             >>> with call_tree(only="(mul|add)_kernel$") as before:

@@ -35,7 +35,6 @@ def formula_source(node: Any) -> list[str]:
         node: a node, such as a tensor's ``grad_fn``.
 
     Example:
-        >>> import reftorch as torch
         >>> y = torch.ones(1, requires_grad=True).exp()
         >>> from reftorch.debug import formula_source
         >>> formula_source(y.grad_fn)
@@ -162,7 +161,6 @@ def draw_graph(tensor: Any, params: Mapping[str, Any] | None = None, *, max_node
         RuntimeError: the tensor has no graph.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.ones(3, requires_grad=True)
         >>> torch.debug.draw_graph((w * 2).sum(), params={"w": w})
         [picture] the graph of SumBackward0: 3 nodes

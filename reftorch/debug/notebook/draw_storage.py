@@ -76,7 +76,6 @@ def draw_storage(*tensors: Any, **named: Any) -> Picture:
         TypeError: an argument is not a tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.arange(6).reshape(2, 3)
         >>> torch.debug.draw_storage(x, x.t(), row=x[1])
         [picture] 3 tensors on 1 storage

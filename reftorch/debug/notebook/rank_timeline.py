@@ -153,7 +153,6 @@ def rank_timeline(group: Any = None) -> Iterator[Timeline]:
         NotImplementedError: the group has another backend than gloo.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.debug import rank_timeline
         >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)

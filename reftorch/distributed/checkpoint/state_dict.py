@@ -349,7 +349,6 @@ def get_model_state_dict(
         options: see :class:`StateDictOptions`.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributed.checkpoint.state_dict import get_model_state_dict
         >>> list(get_model_state_dict(torch.nn.Linear(2, 1)))
         ['weight', 'bias']
@@ -376,7 +375,6 @@ def get_optimizer_state_dict(
         RuntimeError: there is no optimizer.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributed.checkpoint.state_dict import get_optimizer_state_dict
         >>> layer = torch.nn.Linear(2, 1)
         >>> found = get_optimizer_state_dict(layer, torch.optim.Adam(layer.parameters()))

@@ -79,7 +79,7 @@ def save(
         ValueError: neither a folder nor a writer is given.
 
     Example:
-        >>> import tempfile, warnings, reftorch as torch
+        >>> import tempfile, warnings
         >>> import reftorch.distributed.checkpoint as dcp
         >>> folder = tempfile.mkdtemp()
         >>> with warnings.catch_warnings():
@@ -169,7 +169,7 @@ def async_save(
         ValueError: neither a folder nor a writer is given.
 
     Example:
-        >>> import tempfile, warnings, reftorch as torch
+        >>> import tempfile, warnings
         >>> import reftorch.distributed.checkpoint as dcp
         >>> folder, weight = tempfile.mkdtemp(), torch.tensor([1.0, 2.0])
         >>> with warnings.catch_warnings():

@@ -107,7 +107,6 @@ def all_reduce(
         RuntimeError: numbers of this dtype cannot be combined this way.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=3)
@@ -181,7 +180,6 @@ def broadcast(
         DistBackendError: see :func:`all_reduce`.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)
@@ -311,7 +309,6 @@ def record_comm(name: str) -> Iterator[None]:
         name: the name of the events.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
         >>> with torch.autograd.profiler.profile() as prof, dist.record_comm("the mean of the losses"):

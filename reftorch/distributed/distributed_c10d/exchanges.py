@@ -41,7 +41,6 @@ def all_to_all(
             :func:`all_reduce`.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)
@@ -89,7 +88,6 @@ def all_to_all_single(
         DistBackendError: see :func:`all_to_all`.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)

@@ -105,7 +105,6 @@ def all_gather(
         DistBackendError: see :func:`all_reduce`.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)
@@ -145,7 +144,6 @@ def all_gather_into_tensor(
         TypeError: the dtypes differ.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)
@@ -237,7 +235,6 @@ def gather(
         ValueError: ``gather_list`` is missing where it is needed, or is given where it is not.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)
@@ -289,7 +286,6 @@ def scatter(
         ValueError: ``scatter_list`` is missing where it is needed, or is given where it is not.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)
@@ -340,7 +336,6 @@ def reduce_scatter(
         ValueError: the tensors differ in size or dtype.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)
@@ -386,7 +381,6 @@ def reduce_scatter_tensor(
         TypeError: the dtypes differ.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)

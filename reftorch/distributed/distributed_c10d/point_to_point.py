@@ -142,7 +142,6 @@ def recv(
         The sender, or -1 if this process is not a member of the group.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)
@@ -222,7 +221,6 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
         ValueError: the list is empty or has other elements, or the groups differ.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=3)

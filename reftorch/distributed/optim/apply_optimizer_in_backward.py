@@ -37,7 +37,6 @@ def _apply_optimizer_in_backward(
         register_hook: False only makes the optimizers; the caller sees to it that they run.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributed.optim import _apply_optimizer_in_backward
         >>> w = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
         >>> _apply_optimizer_in_backward(torch.optim.SGD, [w], {"lr": 0.5})

@@ -23,7 +23,6 @@ class PostLocalSGDOptimizer(Optimizer):
         averager: says when to average, such as ``PeriodicModelAverager``.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
         >>> from reftorch.distributed.optim import PostLocalSGDOptimizer

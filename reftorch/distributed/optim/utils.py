@@ -43,7 +43,6 @@ def as_functional_optim(optim_cls: Any, *args: Any, **kwargs: Any) -> Any:
         ValueError: there is none for this class.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributed.optim import as_functional_optim
         >>> w = torch.tensor([1.0, 2.0])
         >>> as_functional_optim(torch.optim.SGD, lr=0.5).step_param(w, torch.ones(2))

@@ -44,7 +44,6 @@ class ZeroRedundancyOptimizer(Optimizer):
         ValueError: there is no process group.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.distributed.optim import ZeroRedundancyOptimizer
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms

@@ -39,7 +39,6 @@ class PipelineStage:
         NotImplementedError: an argument that is left out here.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.distributed.pipelining import PipelineStage, ScheduleGPipe
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms

@@ -62,7 +62,6 @@ class DTensor(Tensor):
         requires_grad: whether gradients accumulate in ``.grad``.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributed.device_mesh import init_device_mesh
         >>> from reftorch.distributed.tensor import Shard, distribute_tensor
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
@@ -250,7 +249,6 @@ def distribute_tensor(
         ValueError: the placement is Partial.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributed.tensor import Shard, distribute_tensor
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)

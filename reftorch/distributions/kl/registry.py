@@ -31,7 +31,6 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Callable[..., Any]], Ca
         TypeError: an argument is no class.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import Normal, kl_divergence, register_kl
         >>> class Fixed(Normal):
         ...     def __init__(self):
@@ -113,7 +112,6 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
         NotImplementedError: no function was registered for this pair of families.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import Normal, kl_divergence
         >>> kl_divergence(Normal(torch.tensor([0.0, 1.0]), 1.0), Normal(0.0, 1.0))
         tensor([0.0000, 0.5000])

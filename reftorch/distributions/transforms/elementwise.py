@@ -26,7 +26,6 @@ class ExpTransform(Transform):
         cache_size: see ``Transform``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.ExpTransform()(torch.tensor([0.0, 1.0]))
         tensor([1.0000, 2.7183])
 
@@ -59,7 +58,6 @@ class PowerTransform(Transform):
         cache_size: see ``Transform``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.PowerTransform(torch.tensor(2.0))(torch.tensor([1.0, 3.0]))
         tensor([1., 9.])
 
@@ -116,7 +114,6 @@ class SigmoidTransform(Transform):
         cache_size: see ``Transform``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.SigmoidTransform()(torch.tensor([0.0, 1.0]))
         tensor([0.5000, 0.7311])
 
@@ -152,7 +149,6 @@ class SoftplusTransform(Transform):
         cache_size: see ``Transform``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.SoftplusTransform()(torch.tensor([0.0, 10.0]))
         tensor([ 0.6931, 10.0000])
 
@@ -187,7 +183,6 @@ class TanhTransform(Transform):
         cache_size: see ``Transform``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.TanhTransform()(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.7616])
 
@@ -219,7 +214,6 @@ class AbsTransform(Transform):
         cache_size: see ``Transform``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.AbsTransform()(torch.tensor([-2.0, 2.0]))
         tensor([2., 2.])
 
@@ -255,7 +249,6 @@ class AffineTransform(Transform):
         cache_size: see ``Transform``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.AffineTransform(1.0, 2.0)(torch.tensor([0.0, 1.0]))
         tensor([1., 3.])
 
@@ -331,7 +324,6 @@ class CumulativeDistributionTransform(Transform):
         cache_size: see ``Transform``.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import CumulativeDistributionTransform, Exponential
         >>> CumulativeDistributionTransform(Exponential(1.0))(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.6321])

@@ -40,7 +40,6 @@ class CatTransform(Transform):
         cache_size: see ``Transform``.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import CatTransform, ExpTransform, identity_transform
         >>> CatTransform([ExpTransform(), identity_transform], lengths=[1, 2])(torch.tensor([0.0, 0.0, 3.0]))
         tensor([1., 0., 3.])
@@ -123,7 +122,6 @@ class StackTransform(Transform):
         cache_size: see ``Transform``.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import ExpTransform, StackTransform, identity_transform
         >>> StackTransform([identity_transform, ExpTransform()], dim=1)(torch.zeros(2, 2))
         tensor([[0., 1.],

@@ -40,7 +40,6 @@ class Transform:
         ValueError: ``cache_size`` is neither 0 nor 1.
 
     Example:
-        >>> import reftorch as torch
         >>> t = torch.distributions.ExpTransform()
         >>> x = torch.tensor([0.0, 1.0])
         >>> y = t(x)
@@ -212,7 +211,6 @@ class ComposeTransform(Transform):
         cache_size: see ``Transform``; the parts get the same.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import AffineTransform, ComposeTransform, ExpTransform
         >>> t = ComposeTransform([AffineTransform(1.0, 2.0), ExpTransform()])  # exp(1 + 2 x)
         >>> x = torch.tensor([0.0])
@@ -330,7 +328,6 @@ class IndependentTransform(Transform):
         cache_size: see ``Transform``.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributions import ExpTransform, IndependentTransform
         >>> t = IndependentTransform(ExpTransform(), 1)
         >>> x = torch.tensor([1.0, 2.0])

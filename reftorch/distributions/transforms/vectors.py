@@ -35,7 +35,6 @@ class ReshapeTransform(Transform):
         ValueError: the shapes have different numbers of elements.
 
     Example:
-        >>> import reftorch as torch
         >>> t = torch.distributions.ReshapeTransform((4,), (2, 2))
         >>> t(torch.zeros(3, 4)).shape
         torch.Size([3, 2, 2])
@@ -102,7 +101,6 @@ class CorrCholeskyTransform(Transform):
     Shape: (*, D (D - 1) / 2) -> (*, D, D).
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.CorrCholeskyTransform()(torch.tensor([0.5]))
         tensor([[1.0000, 0.0000],
                 [0.4621, 0.8868]])
@@ -164,7 +162,6 @@ class SoftmaxTransform(Transform):
     Shape: (*, K) -> (*, K).
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.SoftmaxTransform()(torch.tensor([0.0, 1.0]))
         tensor([0.2689, 0.7311])
 
@@ -205,7 +202,6 @@ class StickBreakingTransform(Transform):
     Shape: (*, K - 1) -> (*, K).
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.StickBreakingTransform()(torch.zeros(3))
         tensor([0.2500, 0.2500, 0.2500, 0.2500])
 
@@ -254,7 +250,6 @@ class LowerCholeskyTransform(Transform):
     Shape: (*, D, D) -> (*, D, D). What is above the diagonal is ignored.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.LowerCholeskyTransform()(torch.zeros(2, 2))
         tensor([[1., 0.],
                 [0., 1.]])
@@ -284,7 +279,6 @@ class PositiveDefiniteTransform(Transform):
     Shape: (*, D, D) -> (*, D, D).
 
     Example:
-        >>> import reftorch as torch
         >>> torch.distributions.PositiveDefiniteTransform()(torch.tensor([[0.0, 9.0], [1.0, 0.0]]))
         tensor([[1., 1.],
                 [1., 2.]])

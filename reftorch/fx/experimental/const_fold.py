@@ -83,7 +83,6 @@ def get_unique_attr_name_in_module(mod_traced: GraphModule, name: str) -> str:
     """Return a name like ``name`` that is an identifier and that no attribute of the module has.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.experimental.const_fold import get_unique_attr_name_in_module
         >>> module = torch.fx.symbolic_trace(torch.nn.Linear(1, 1))
         >>> get_unique_attr_name_in_module(module, "weight"), get_unique_attr_name_in_module(module, "2 folded")
@@ -115,7 +114,6 @@ def split_const_subgraphs(
         device_for_folded_attrs: the device of a result that is an integer.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.experimental.const_fold import split_const_subgraphs
         >>> class Net(torch.nn.Module):
         ...     def __init__(self):

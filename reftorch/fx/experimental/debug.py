@@ -19,7 +19,6 @@ def set_trace(gm: GraphModule) -> GraphModule:
         gm: the module.
 
     Example:
-        >>> import reftorch as torch
         >>> module = torch.fx.symbolic_trace(lambda x: x + 1)
         >>> print(torch.fx.experimental.debug.set_trace(module).code.strip())
         def forward(self, x):

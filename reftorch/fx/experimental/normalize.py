@@ -30,7 +30,6 @@ class NormalizeArgs(Transformer):
         normalize_to_only_use_kwargs: whether positional arguments become keyword arguments too.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.experimental.normalize import NormalizeArgs
         >>> traced = torch.fx.symbolic_trace(lambda x: torch.nn.functional.hardtanh(x, -2.0))
         >>> print(NormalizeArgs(traced).transform().code.strip().split("\\n")[1].strip())
@@ -84,7 +83,6 @@ class NormalizeOperators(Transformer):
     """Write ``torch.add(x, y)`` and the like as the operator, where the call has two arguments and no keyword.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.experimental.normalize import NormalizeOperators
         >>> traced = torch.fx.symbolic_trace(lambda x: torch.mul(x, 2) + 1)
         >>> [node.target for node in NormalizeOperators(traced).transform().graph.find_nodes(op="call_function",

@@ -84,7 +84,6 @@ def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> GraphM
         AssertionError: the module is in training mode.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.experimental.optimization import fuse
         >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3), torch.nn.ReLU()).eval()
         >>> print(fuse(net).code.strip())
@@ -128,7 +127,6 @@ def remove_dropout(model: Module) -> GraphModule:
     """Return a module without the dropout of another module.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.experimental.optimization import remove_dropout
         >>> net = remove_dropout(torch.nn.Sequential(torch.nn.Dropout(), torch.nn.ReLU()))
         >>> [node.target for node in net.graph.nodes]
@@ -149,7 +147,6 @@ def extract_subgraph(orig_module: Module, nodes: list[Node], inputs: list[Node],
         outputs: the nodes whose results are returned, as a list.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.experimental.optimization import extract_subgraph
         >>> module = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
         >>> x, add, relu, mul, output = module.graph.nodes

@@ -196,7 +196,6 @@ def make_fx(
             for example in ``if x.sum() > 0``.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.experimental.proxy_tensor import make_fx
         >>> def gradient(x):
         ...     y = (x * x).sum()

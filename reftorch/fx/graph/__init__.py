@@ -87,7 +87,6 @@ class Graph:
         tracer_extras: keyword arguments of that tracer's ``trace``.
 
     Example:
-        >>> import reftorch as torch
         >>> graph = torch.fx.Graph()
         >>> x = graph.placeholder("x")
         >>> y = graph.call_method("relu", (x,))
@@ -173,7 +172,6 @@ class Graph:
             AssertionError: ``op`` is ``call_function`` and there is no target.
 
         Example:
-            >>> import reftorch as torch
             >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x) + torch.relu(x + 1)).graph
             >>> graph.find_nodes(op="call_function", target=torch.relu)
             [relu, relu_1]
@@ -228,7 +226,6 @@ class Graph:
             RuntimeError: nodes use the node, or the node belongs to another graph.
 
         Example:
-            >>> import reftorch as torch
             >>> graph = torch.fx.Graph()
             >>> x = graph.placeholder("x")
             >>> y = graph.call_function(torch.relu, (x,))
@@ -269,7 +266,6 @@ class Graph:
             AssertionError: the node belongs to another graph.
 
         Example:
-            >>> import reftorch as torch
             >>> graph = torch.fx.Graph()
             >>> x = graph.placeholder("x")
             >>> with graph.inserting_before(x):
@@ -422,7 +418,6 @@ class Graph:
         its result, in ``meta["val"]`` or ``meta["example_value"]``, the new node gets the size as its note.
 
         Example:
-            >>> import reftorch as torch
             >>> graph = torch.fx.Graph()
             >>> _ = graph.output(graph.create_size_node(graph.placeholder("x"), 1))
             >>> torch.fx.GraphModule({}, graph)(torch.ones(2, 3))
@@ -495,7 +490,6 @@ class Graph:
             arg_transform: takes a node among the arguments; returns the node of this graph that stands for it.
 
         Example:
-            >>> import reftorch as torch
             >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x)).graph
             >>> copied, env = torch.fx.Graph(), {}
             >>> for node in graph.nodes:
@@ -640,7 +634,6 @@ class Graph:
                 the body, a list of pieces of text.
 
         Example:
-            >>> import reftorch as torch
             >>> module = torch.fx.symbolic_trace(lambda x: x + 1)
             >>> with module.graph.on_generate_code(lambda _: lambda body: ["print('called')\\n", *body]):
             ...     _ = module.recompile()
@@ -665,7 +658,6 @@ class Graph:
         """Print the nodes as a table.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.fx.symbolic_trace(lambda x: x.relu() + 1).graph.print_tabular()
             opcode         name    target                   args       kwargs
             -------------  ------  -----------------------  ---------  --------
@@ -694,7 +686,6 @@ class Graph:
             ValueError: the target of a node is neither a function nor a string, as its kind requires.
 
         Example:
-            >>> import reftorch as torch
             >>> graph = torch.fx.Graph()
             >>> x = graph.placeholder("x")
             >>> with graph.inserting_before(x):
@@ -750,7 +741,6 @@ class Graph:
             RuntimeError: the graph is not well formed, see :meth:`lint`.
 
         Example:
-            >>> import reftorch as torch
             >>> def f(x):
             ...     unused = x + 1
             ...     return x * 2

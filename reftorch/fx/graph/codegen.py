@@ -329,7 +329,6 @@ class CodeGen:
     """How a graph becomes a function. A subclass overrides the parts in which its functions differ.
 
     Example:
-        >>> import reftorch as torch
         >>> class TakesList(torch.fx.CodeGen):
         ...     def gen_fn_def(self, free_vars, maybe_return_annotation, *, expanded_def=False):
         ...         return f"def forward(self, args):\\n    {', '.join(free_vars)}, = args"

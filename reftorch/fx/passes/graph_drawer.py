@@ -223,7 +223,6 @@ class FxGraphDrawer:
         normalize_args: whether labels name all arguments.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.graph_drawer import FxGraphDrawer
         >>> module = torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()))
         >>> picture = FxGraphDrawer(module, "net").get_dot_graph()

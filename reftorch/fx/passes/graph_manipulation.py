@@ -31,7 +31,6 @@ def replace_target_nodes_with(
 
     Example:
         >>> import operator
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.graph_manipulation import replace_target_nodes_with
         >>> module = torch.fx.symbolic_trace(lambda x: x + 1)
         >>> replace_target_nodes_with(module, "call_function", operator.add, "call_function", operator.mul)
@@ -75,7 +74,6 @@ def get_size_of_all_nodes(fx_module: GraphModule, args: list[Tensor] | None = No
         RuntimeError: the result of a node is no tensor, or its shape has not been noted.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.graph_manipulation import get_size_of_all_nodes
         >>> module = torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(2, 3)))
         >>> get_size_of_all_nodes(module, [torch.ones(5, 2)])

@@ -51,7 +51,6 @@ class OperatorSupport(OperatorSupportBase):
             name. None, for a call or for an argument by position, allows every dtype.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.operator_support import OperatorSupport
         >>> from reftorch.fx.passes.shape_prop import ShapeProp
         >>> module = torch.fx.symbolic_trace(lambda x: torch.relu(x).tanh())
@@ -114,7 +113,6 @@ def any_chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
     """Return the support of those nodes that at least one of the given ones supports.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.operator_support import any_chain, create_op_support
         >>> first = create_op_support(lambda _, node: node.op == "placeholder")
         >>> second = create_op_support(lambda _, node: node.op == "output")

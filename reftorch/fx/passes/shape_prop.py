@@ -55,7 +55,6 @@ class ShapeProp(Interpreter):
         TypeError: ``fake_mode`` is not None.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.shape_prop import ShapeProp
         >>> module = torch.fx.symbolic_trace(torch.nn.Linear(2, 3, device="meta"))
         >>> _ = ShapeProp(module).propagate(torch.empty(5, 2, device="meta"))

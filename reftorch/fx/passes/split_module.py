@@ -74,7 +74,6 @@ def split_module(
         RuntimeError: the parts need each other in a circle.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.split_module import split_module
         >>> module = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
         >>> split = split_module(module, module, lambda node: 0 if node.name in ("add", "relu") else 1)

@@ -83,7 +83,6 @@ def split_by_tags(
         AssertionError: a node has no tag, or uses a node whose tag comes later.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.split_utils import split_by_tags
         >>> module = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1) * 2)
         >>> for node in module.graph.nodes:

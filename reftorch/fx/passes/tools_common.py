@@ -65,7 +65,6 @@ def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
         AssertionError: the node calls nothing.
 
     Example:
-        >>> import reftorch as torch
         >>> module = torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.ReLU()))
         >>> node = module.graph.find_nodes(op="call_module")[0]
         >>> torch.fx.passes.tools_common.get_node_target(dict(module.named_modules()), node)
@@ -130,7 +129,6 @@ def legalize_graph(gm: GraphModule) -> GraphModule:
         RuntimeError: nodes use each other in a circle.
 
     Example:
-        >>> import reftorch as torch
         >>> module = torch.fx.symbolic_trace(lambda x: torch.relu(x) + 1)
         >>> x, relu, add, output = module.graph.nodes
         >>> relu.prepend(add)

@@ -46,7 +46,6 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[dict[Any,
         RuntimeError: none of them exists here, or none of them can compute the call; the call raises it.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.attention import SDPBackend, sdpa_kernel
         >>> q = torch.ones(1, 1, 2, 4)
         >>> with sdpa_kernel(SDPBackend.FLASH_ATTENTION):

@@ -67,7 +67,6 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.leaky_relu(torch.tensor([-1.0, 2.0]), 0.1)
         tensor([-0.1000,  2.0000])
 
@@ -91,7 +90,6 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.elu(torch.tensor([-1.0, 2.0]))
         tensor([-0.6321,  2.0000])
 
@@ -116,7 +114,6 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         RuntimeError: ``alpha`` is 0.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.celu(torch.tensor([-1.0, 2.0]), alpha=2.0)
         tensor([-0.7869,  2.0000])
 
@@ -137,7 +134,6 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.selu(torch.tensor([-1.0, 2.0]))
         tensor([-1.1113,  2.1014])
 
@@ -162,7 +158,6 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
         RuntimeError: ``approximate`` is another string.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.gelu(torch.tensor([-1.0, 2.0]))
         tensor([-0.1587,  1.9545])
 
@@ -183,7 +178,6 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.silu(torch.tensor([-1.0, 2.0]))
         tensor([-0.2689,  1.7616])
 
@@ -205,7 +199,6 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.softplus(torch.tensor([-1.0, 2.0]))
         tensor([0.3133, 2.1269])
 
@@ -226,7 +219,6 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.mish(torch.tensor([-1.0, 2.0]))
         tensor([-0.3034,  1.9440])
 
@@ -253,7 +245,6 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         RuntimeError: ``input`` is boolean, or is unsigned while a bound is negative.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.hardtanh(torch.tensor([-3.0, 0.5]))
         tensor([-1.0000,  0.5000])
 
@@ -278,7 +269,6 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.relu6(torch.tensor([-1.0, 2.0, 8.0]))
         tensor([0., 2., 6.])
 
@@ -299,7 +289,6 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.hardsigmoid(torch.tensor([-4.0, 0.0, 1.5]))
         tensor([0.0000, 0.5000, 0.7500])
 
@@ -320,7 +309,6 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.hardswish(torch.tensor([-1.0, 2.0]))
         tensor([-0.3333,  1.6667])
 
@@ -344,7 +332,6 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
         RuntimeError: ``lambd`` is negative.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.softshrink(torch.tensor([-1.0, 0.25, 2.0]))
         tensor([-0.5000,  0.0000,  1.5000])
 
@@ -367,7 +354,6 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.threshold(torch.tensor([0.1, 2.0]), 0.5, 9.0)
         tensor([9., 2.])
 
@@ -389,7 +375,6 @@ def softsign(input: Tensor) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.softsign(torch.tensor([-1.0, 3.0]))
         tensor([-0.5000,  0.7500])
 
@@ -409,7 +394,6 @@ def tanhshrink(input: Tensor) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.tanhshrink(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.2384])
 
@@ -429,7 +413,6 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.relu(torch.tensor([-1.0, 0.0, 2.0]))
         tensor([0., 0., 2.])
 
@@ -455,7 +438,6 @@ def tanh(input: Tensor) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.tanh(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.7616])
 
@@ -474,7 +456,6 @@ def sigmoid(input: Tensor) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.sigmoid(torch.tensor([0.0, 1.0]))
         tensor([0.5000, 0.7311])
 

@@ -51,7 +51,6 @@ def nll_loss(
         RuntimeError, ValueError: shapes or dtypes do not match.
 
     Example:
-        >>> import reftorch as torch
         >>> log_probabilities = torch.tensor([[-0.5, -1.0], [-2.0, -0.1]])
         >>> torch.nn.functional.nll_loss(log_probabilities, torch.tensor([0, 0]))
         tensor(1.2500)
@@ -98,7 +97,6 @@ def cross_entropy(
         RuntimeError, ValueError: shapes, dtypes or options do not match.
 
     Example:
-        >>> import reftorch as torch
         >>> scores = torch.tensor([[2.0, 0.0], [0.0, 0.0]])
         >>> torch.nn.functional.cross_entropy(scores, torch.tensor([0, 1]))
         tensor(0.4100)
@@ -144,7 +142,6 @@ def ctc_loss(
         RuntimeError: the lengths or sizes do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> log_probs = torch.zeros(3, 1, 2).log_softmax(-1)
         >>> torch.nn.functional.ctc_loss(log_probs, torch.tensor([[1]]), (3,), (1,)).exp()  # 6 of 8 paths spell it
         tensor(1.3333)
@@ -210,7 +207,6 @@ def linear_cross_entropy(
         RuntimeError: the sizes do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> x, weight = torch.tensor([[1.0, 2.0]]), torch.eye(2)
         >>> torch.nn.functional.linear_cross_entropy(x, weight, torch.tensor([1]))
         tensor(0.3133)

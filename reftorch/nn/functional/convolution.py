@@ -48,7 +48,6 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
         RuntimeError: an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> x, w = torch.randn(1, 3, 6, 5), torch.randn(4, 3, 2, 2)
         >>> columns = torch.nn.functional.unfold(x, (2, 2))
         >>> y = (w.reshape(4, -1) @ columns).reshape(1, 4, 5, 4)
@@ -81,7 +80,6 @@ def fold(
         RuntimeError: an argument is out of range, or the number of columns is not the number of windows.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.fold(torch.ones(1, 4, 4), (3, 3), (2, 2))
         tensor([[[[1., 2., 1.],
                   [2., 4., 2.],

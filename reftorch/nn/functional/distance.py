@@ -38,7 +38,6 @@ def normalize(
         RuntimeError: ``input`` is not floating-point.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.normalize(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
         tensor([[0.6000, 0.8000],
                 [0.0000, 0.0000]])

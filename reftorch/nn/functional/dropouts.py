@@ -37,7 +37,6 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         ValueError: ``p`` is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> sorted(set(torch.nn.functional.dropout(torch.ones(100), p=0.75).tolist()))
         [0.0, 4.0]
         >>> torch.nn.functional.dropout(torch.ones(2), training=False)
@@ -66,7 +65,6 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
         ValueError: ``p`` is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.alpha_dropout(torch.zeros(100), training=True).unique()
         tensor([-0.7792,  0.7792])
 
@@ -94,7 +92,6 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
         RuntimeError: ``input`` has fewer than two dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.feature_alpha_dropout(torch.zeros(9, 9, 3), training=True).unique()
         tensor([-0.7792,  0.7792])
 
@@ -132,7 +129,6 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
         RuntimeError: ``input`` has another number of dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.nn.functional.dropout1d(torch.ones(8, 3))
         >>> bool((x == x[:, :1]).all())
         True
@@ -175,7 +171,6 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
         ValueError: ``p`` is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.nn.functional.dropout2d(torch.ones(2, 4, 3, 3))
         >>> bool((x == x[:, :, :1, :1]).all())
         True
@@ -210,7 +205,6 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
         ValueError: ``p`` is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.nn.functional.dropout3d(torch.ones(4, 2, 3, 3))
         >>> bool((x == x[:, :1, :1, :1]).all())
         True

@@ -30,7 +30,6 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         RuntimeError: the size along ``dim`` is odd, or ``input`` has no dimension.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.glu(torch.tensor([1.0, 2.0, 0.0, 0.0]))
         tensor([0.5000, 1.0000])
 
@@ -64,7 +63,6 @@ def rrelu(
         RuntimeError: ``lower > upper``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.rrelu(torch.tensor([-8.0, 1.0]), 0.25, 0.75)
         tensor([-4.,  1.])
 
@@ -91,7 +89,6 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
         A tensor of the same shape, whose sum along ``dim`` is 1.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.gumbel_softmax(torch.zeros(4, 3), hard=True).sum(-1)
         tensor([1., 1., 1., 1.])
 

@@ -36,7 +36,6 @@ def group_norm(
         RuntimeError: the number of channels is not a multiple of ``num_groups``, or the sizes do not match.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.group_norm(torch.tensor([[1.0, 3.0, 10.0, 30.0]]), 2)
         tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
 
@@ -83,7 +82,6 @@ def instance_norm(
         RuntimeError: running statistics are needed and missing, or a size is not :math:`C`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.instance_norm(torch.tensor([[[1.0, 3.0], [10.0, 30.0]]]))
         tensor([[[-1.0000,  1.0000],
                  [-1.0000,  1.0000]]])
@@ -115,7 +113,6 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         RuntimeError: ``size`` is not positive.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.local_response_norm(torch.ones(1, 3, 1), 3, alpha=3.0, beta=1.0).flatten()
         tensor([0.3333, 0.2500, 0.3333])
 

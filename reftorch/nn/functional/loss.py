@@ -96,7 +96,6 @@ def l1_loss(
         ValueError: ``reduction`` is unknown, or ``weight`` has another shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.l1_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
         tensor(1.)
 
@@ -137,7 +136,6 @@ def smooth_l1_loss(
         NotImplementedError: both tensors hold integers.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.smooth_l1_loss(torch.tensor([0.5, 3.0]), torch.tensor([0.0, 0.0]), reduction="none")
         tensor([0.1250, 2.5000])
 
@@ -172,7 +170,6 @@ def huber_loss(
         NotImplementedError: both tensors hold integers.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.huber_loss(torch.tensor([0.5, 3.0]), torch.tensor([0.0, 0.0]), "none", delta=2.0)
         tensor([0.1250, 4.0000])
 
@@ -213,7 +210,6 @@ def binary_cross_entropy(
         NotImplementedError: the tensors hold integers.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5, 0.0]), torch.tensor([1.0, 0.0]))
         tensor(0.3466)
 
@@ -257,7 +253,6 @@ def binary_cross_entropy_with_logits(
         ValueError: the shapes differ, or ``reduction`` is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0.0, 2.0]), torch.tensor([1.0, 1.0]))
         tensor(0.4100)
 
@@ -297,7 +292,6 @@ def kl_div(
         RuntimeError: a tensor holds integers.
 
     Example:
-        >>> import reftorch as torch
         >>> uniform = torch.tensor([[0.5, 0.5]])
         >>> torch.nn.functional.kl_div(uniform.log(), torch.tensor([[0.25, 0.75]]), reduction="batchmean")
         tensor(0.1308)
@@ -342,7 +336,6 @@ def mse_loss(
         ValueError: ``reduction`` is unknown, or ``weight`` has another shape.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
         tensor(2.)
 

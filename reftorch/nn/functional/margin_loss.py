@@ -44,7 +44,6 @@ def soft_margin_loss(
         ValueError: ``reduction`` is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.soft_margin_loss(torch.tensor([0.0]), torch.tensor([1.0]))
         tensor(0.6931)
 
@@ -85,7 +84,6 @@ def multi_margin_loss(
         RuntimeError: a target is not a class, or shapes do not match.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.1, 0.9]]), torch.tensor([1]))
         tensor(0.1000)
 
@@ -125,7 +123,6 @@ def multilabel_margin_loss(
         RuntimeError: a target is not a class, or shapes do not match.
 
     Example:
-        >>> import reftorch as torch
         >>> scores, right = torch.tensor([0.1, 0.2, 0.4, 0.8]), torch.tensor([3, 0, -1, 1])
         >>> torch.nn.functional.multilabel_margin_loss(scores, right)
         tensor(0.8500)
@@ -160,7 +157,6 @@ def multilabel_soft_margin_loss(
         ValueError: ``reduction`` is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.multilabel_soft_margin_loss(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
         tensor(0.6931)
 
@@ -203,7 +199,6 @@ def poisson_nll_loss(
         ValueError: ``reduction`` is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.poisson_nll_loss(torch.tensor([0.0, 1.0]), torch.tensor([2.0, 1.0]), reduction="none")
         tensor([1.0000, 1.7183])
 
@@ -240,7 +235,6 @@ def gaussian_nll_loss(
         ValueError: ``reduction`` is unknown, a variance is negative, or the shape of ``var`` does not match.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.gaussian_nll_loss(torch.tensor([0.0]), torch.tensor([2.0]), torch.tensor([4.0]))
         tensor(1.1931)
 

@@ -43,7 +43,6 @@ def layer_norm(
         NotImplementedError: ``input`` holds integers.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.layer_norm(torch.tensor([[1.0, 2.0, 3.0]]), (3,))
         tensor([[-1.2247,  0.0000,  1.2247]])
 
@@ -72,7 +71,6 @@ def rms_norm(
         NotImplementedError: ``input`` holds integers.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.rms_norm(torch.tensor([[3.0, 4.0]]), (2,))
         tensor([[0.8485, 1.1314]])
 
@@ -114,7 +112,6 @@ def batch_norm(
         NotImplementedError: ``input`` holds integers.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.batch_norm(torch.tensor([[1.0], [3.0]]), None, None, training=True)
         tensor([[-1.0000],
                 [ 1.0000]])

@@ -37,7 +37,6 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         NotImplementedError: ``mode`` is unknown, or does not take this number of dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.tensor([[1, 2, 3]])
         >>> torch.nn.functional.pad(x, (1, 2))
         tensor([[0, 1, 2, 3, 0, 0]])

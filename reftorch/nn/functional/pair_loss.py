@@ -47,7 +47,6 @@ def hinge_embedding_loss(
         ValueError: ``reduction`` is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> distances, alike = torch.tensor([0.5, 0.2, 3.0]), torch.tensor([1, -1, -1])
         >>> torch.nn.functional.hinge_embedding_loss(distances, alike, reduction="none")
         tensor([0.5000, 0.8000, 0.0000])
@@ -87,7 +86,6 @@ def cosine_embedding_loss(
         RuntimeError: the shapes do not match.
 
     Example:
-        >>> import reftorch as torch
         >>> x, y = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 1.0]])
         >>> torch.nn.functional.cosine_embedding_loss(x, y, torch.tensor([1]))
         tensor(0.2929)
@@ -125,7 +123,6 @@ def margin_ranking_loss(
         RuntimeError: the numbers of dimensions differ.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1]))
         tensor(2.)
 
@@ -189,7 +186,6 @@ def triplet_margin_loss(
         RuntimeError: the numbers of dimensions differ.
 
     Example:
-        >>> import reftorch as torch
         >>> a, p, n = torch.tensor([[0.0]]), torch.tensor([[1.0]]), torch.tensor([[1.5]])
         >>> torch.nn.functional.triplet_margin_loss(a, p, n)
         tensor(0.5000)
@@ -228,7 +224,6 @@ def triplet_margin_with_distance_loss(
         RuntimeError: the numbers of dimensions differ.
 
     Example:
-        >>> import reftorch as torch
         >>> a, p, n = torch.tensor([0.0]), torch.tensor([1.0]), torch.tensor([1.5])
         >>> torch.nn.functional.triplet_margin_with_distance_loss(
         ...     a, p, n, distance_function=lambda x, y: (x - y).abs()

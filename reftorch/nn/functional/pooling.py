@@ -62,7 +62,6 @@ def max_pool1d_with_indices(
         RuntimeError: an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.max_pool1d_with_indices(torch.tensor([[[1.0, 5.0, 2.0, 4.0]]]), 2)[1]
         tensor([[[1, 3]]])
 
@@ -96,7 +95,6 @@ def max_pool1d(
         RuntimeError: an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.max_pool1d(torch.tensor([[[1.0, 5.0, 2.0, 4.0]]]), 2)
         tensor([[[5., 4.]]])
 
@@ -136,7 +134,6 @@ def max_pool2d_with_indices(
         RuntimeError: an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.max_pool2d_with_indices(torch.arange(16.0).reshape(1, 1, 4, 4), 2)[1]
         tensor([[[[ 5,  7],
                   [13, 15]]]])
@@ -171,7 +168,6 @@ def max_pool2d(
         RuntimeError: an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.max_pool2d(torch.arange(16.0).reshape(1, 1, 4, 4), 2)
         tensor([[[[ 5.,  7.],
                   [13., 15.]]]])
@@ -212,7 +208,6 @@ def max_pool3d_with_indices(
         RuntimeError: an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.max_pool3d_with_indices(torch.arange(8.0).reshape(1, 1, 2, 2, 2), 2)[1]
         tensor([[[[[7]]]]])
 
@@ -246,7 +241,6 @@ def max_pool3d(
         RuntimeError: an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.max_pool3d(torch.arange(8.0).reshape(1, 1, 2, 2, 2), 2)
         tensor([[[[[7.]]]]])
 
@@ -306,7 +300,6 @@ def max_unpool1d(
         RuntimeError: the shapes differ, or an index is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> F, x = torch.nn.functional, torch.tensor([[[1.0, 5.0, 2.0, 4.0]]])
         >>> pooled, places = F.max_pool1d(x, 2, return_indices=True)
         >>> F.max_unpool1d(pooled, places, 2).flatten()[-4:]
@@ -340,7 +333,6 @@ def max_unpool2d(
         RuntimeError: the shapes differ, or an index is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> F, x = torch.nn.functional, torch.arange(16.0).reshape(1, 1, 4, 4)
         >>> pooled, places = F.max_pool2d(x, 2, return_indices=True)
         >>> F.max_unpool2d(pooled, places, 2).flatten()[-4:]
@@ -373,7 +365,6 @@ def max_unpool3d(
         RuntimeError: the shapes differ, or an index is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> F, x = torch.nn.functional, torch.arange(8.0).reshape(1, 1, 2, 2, 2)
         >>> pooled, places = F.max_pool3d(x, 2, return_indices=True)
         >>> F.max_unpool3d(pooled, places, 2).flatten()[-4:]
@@ -405,7 +396,6 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
         RuntimeError: ``input`` has another number of dimensions, or no elements.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.adaptive_avg_pool2d(torch.ones(1, 2, 6, 6), (None, 2)).shape
         torch.Size([1, 2, 6, 2])
 
@@ -429,7 +419,6 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
         RuntimeError: ``input`` has another number of dimensions, or no elements.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.adaptive_avg_pool3d(torch.ones(1, 2, 6, 6, 6), (None, 2, 2)).shape
         torch.Size([1, 2, 6, 2, 2])
 
@@ -456,7 +445,6 @@ def adaptive_max_pool1d_with_indices(
         RuntimeError: ``input`` has another number of dimensions, or no elements.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.adaptive_max_pool1d_with_indices(torch.tensor([[[1.0, 5.0, 2.0, 4.0]]]), 2)[1].max()
         tensor(3)
 
@@ -483,7 +471,6 @@ def adaptive_max_pool1d(
         RuntimeError: ``input`` has another number of dimensions, or no elements.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.adaptive_max_pool1d(torch.tensor([[[1.0, 5.0, 2.0, 4.0]]]), 2)
         tensor([[[5., 4.]]])
 
@@ -511,7 +498,6 @@ def adaptive_max_pool2d_with_indices(
         RuntimeError: ``input`` has another number of dimensions, or no elements.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.adaptive_max_pool2d_with_indices(torch.arange(16.0).reshape(1, 1, 4, 4), 2)[1].max()
         tensor(15)
 
@@ -538,7 +524,6 @@ def adaptive_max_pool2d(
         RuntimeError: ``input`` has another number of dimensions, or no elements.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.adaptive_max_pool2d(torch.arange(16.0).reshape(1, 1, 4, 4), 2)
         tensor([[[[ 5.,  7.],
                   [13., 15.]]]])
@@ -567,7 +552,6 @@ def adaptive_max_pool3d_with_indices(
         RuntimeError: ``input`` has another number of dimensions, or no elements.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.adaptive_max_pool3d_with_indices(torch.arange(8.0).reshape(1, 1, 2, 2, 2), 1)[1].max()
         tensor(7)
 
@@ -594,7 +578,6 @@ def adaptive_max_pool3d(
         RuntimeError: ``input`` has another number of dimensions, or no elements.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.adaptive_max_pool3d(torch.arange(8.0).reshape(1, 1, 2, 2, 2), 1)
         tensor([[[[[7.]]]]])
 
@@ -651,7 +634,6 @@ def fractional_max_pool2d_with_indices(
         RuntimeError: the windows do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.fractional_max_pool2d_with_indices(torch.ones(1, 1, 6, 6), 2, 3)[1].shape
         torch.Size([1, 1, 3, 3])
 
@@ -686,7 +668,6 @@ def fractional_max_pool2d(
         RuntimeError: the windows do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.fractional_max_pool2d(torch.ones(1, 1, 6, 6), 2, output_ratio=(0.5, 0.5)).shape
         torch.Size([1, 1, 3, 3])
 
@@ -722,7 +703,6 @@ def fractional_max_pool3d_with_indices(
         RuntimeError: the windows do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.fractional_max_pool3d_with_indices(torch.ones(1, 1, 6, 6, 6), 2, 3)[1].shape
         torch.Size([1, 1, 3, 3, 3])
 
@@ -757,7 +737,6 @@ def fractional_max_pool3d(
         RuntimeError: the windows do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.fractional_max_pool3d(torch.ones(1, 1, 6, 6, 6), 2, output_ratio=(0.5, 0.5, 0.5)).shape
         torch.Size([1, 1, 3, 3, 3])
 
@@ -794,7 +773,6 @@ def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
         RuntimeError: an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.lp_pool1d(torch.ones(1, 1, 2), 1.0, 2).item()
         2.0
 
@@ -822,7 +800,6 @@ def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
         RuntimeError: an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.lp_pool2d(torch.ones(1, 1, 2, 2), 1.0, 2).item()
         4.0
 
@@ -851,7 +828,6 @@ def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
         RuntimeError: an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.lp_pool3d(torch.ones(1, 1, 2, 2, 2), 1.0, 2).item()
         8.0
 

@@ -35,7 +35,6 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
         IndexError: ``dim`` is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.softmax(torch.tensor([[0.0, 0.0], [1.0, 2.0]]), dim=1)
         tensor([[0.5000, 0.5000],
                 [0.2689, 0.7311]])
@@ -64,7 +63,6 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
         IndexError: ``dim`` is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.log_softmax(torch.tensor([1000.0, 1000.0]), dim=0)
         tensor([-0.6931, -0.6931])
 
@@ -93,7 +91,6 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
         IndexError: ``dim`` is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.softmin(torch.tensor([1.0, 2.0]), dim=0)
         tensor([0.7311, 0.2689])
 

@@ -50,7 +50,6 @@ def embedding(
         NotImplementedError: ``sparse`` is True.
 
     Example:
-        >>> import reftorch as torch
         >>> table = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
         >>> torch.nn.functional.embedding(torch.tensor([1, 0, 1]), table)
         tensor([[3., 4.],
@@ -129,7 +128,6 @@ def embedding_bag(
         NotImplementedError: ``sparse`` is True, or there are weights for a mean or maximum.
 
     Example:
-        >>> import reftorch as torch
         >>> table = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
         >>> torch.nn.functional.embedding_bag(torch.tensor([0, 1, 2]), table, torch.tensor([0, 2]), mode="sum")
         tensor([[4., 6.],
@@ -188,7 +186,6 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         RuntimeError: a class is negative, or not smaller than ``num_classes``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.functional.one_hot(torch.tensor([0, 2]))
         tensor([[1, 0, 0],
                 [0, 0, 1]])

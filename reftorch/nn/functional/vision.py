@@ -107,7 +107,6 @@ def interpolate(
         RuntimeError: a size is not positive.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.tensor([[[0.0, 1.0]]])
         >>> torch.nn.functional.interpolate(x, scale_factor=2)
         tensor([[[0., 0., 1., 1.]]])
@@ -166,7 +165,6 @@ def upsample(
 
     Example:
         >>> import warnings
-        >>> import reftorch as torch
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     torch.nn.functional.upsample(torch.ones(1, 1, 2), 3).shape
@@ -183,7 +181,6 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 
     Example:
         >>> import warnings
-        >>> import reftorch as torch
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     torch.nn.functional.upsample_nearest(torch.ones(1, 1, 2), 3).shape
@@ -200,7 +197,6 @@ def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None)
 
     Example:
         >>> import warnings
-        >>> import reftorch as torch
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     torch.nn.functional.upsample_bilinear(torch.ones(1, 1, 2, 2), 3).shape
@@ -238,7 +234,6 @@ def grid_sample(
         RuntimeError: the shapes or dtypes do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> x, middle = torch.tensor([[[[0.0, 1.0], [2.0, 3.0]]]]), torch.zeros(1, 1, 1, 2)
         >>> torch.nn.functional.grid_sample(x, middle, align_corners=False)
         tensor([[[[1.5000]]]])
@@ -301,7 +296,6 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         NotImplementedError: ``size`` has another length.
 
     Example:
-        >>> import reftorch as torch
         >>> mirror = torch.tensor([[[-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
         >>> grid = torch.nn.functional.affine_grid(mirror, (1, 1, 1, 2), align_corners=False)
         >>> torch.nn.functional.grid_sample(torch.tensor([[[[1.0, 2.0]]]]), grid, align_corners=False)

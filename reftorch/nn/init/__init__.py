@@ -67,7 +67,6 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         ValueError: the name is unknown, or the slope is not a number.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.init.calculate_gain("leaky_relu", 0.2)
         1.3867504905630728
 
@@ -100,7 +99,6 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
         generator: the random number generator; None means the default one.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.init.uniform_(torch.empty(3, 5), -0.1, 0.1)
         >>> bool((w.abs() <= 0.1).all())
         True
@@ -121,7 +119,6 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
         generator: the random number generator; None means the default one.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.init.normal_(torch.empty(3, 5)).shape
         torch.Size([3, 5])
 
@@ -140,7 +137,6 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
         val: the value.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.init.constant_(torch.empty(2), 0.3)
         tensor([0.3000, 0.3000])
 
@@ -154,7 +150,6 @@ def ones_(tensor: Tensor) -> Tensor:
     """Fill with ones.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.init.ones_(torch.empty(2))
         tensor([1., 1.])
 
@@ -168,7 +163,6 @@ def zeros_(tensor: Tensor) -> Tensor:
     """Fill with zeros.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.init.zeros_(torch.empty(2))
         tensor([0., 0.])
 
@@ -214,7 +208,6 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
         ValueError: ``tensor`` has fewer than two dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.init.xavier_uniform_(torch.empty(3, 3))
         >>> bool((w.abs() <= 1).all())
         True
@@ -237,7 +230,6 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
         ValueError: ``tensor`` has fewer than two dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.init.xavier_normal_(torch.empty(3, 5)).shape
         torch.Size([3, 5])
 
@@ -263,7 +255,6 @@ def kaiming_uniform_(
         ValueError: ``tensor`` has fewer than two dimensions, or ``mode`` is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.init.kaiming_uniform_(torch.empty(4, 6), nonlinearity="relu")
         >>> bool((w.abs() <= 1).all())
         True
@@ -293,7 +284,6 @@ def kaiming_normal_(
         ValueError: ``tensor`` has fewer than two dimensions, or ``mode`` is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.init.kaiming_normal_(torch.empty(3, 5), mode="fan_out", nonlinearity="relu").shape
         torch.Size([3, 5])
 

@@ -35,7 +35,6 @@ def eye_(tensor: Tensor) -> Tensor:
         ValueError: the tensor is not a matrix.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.init.eye_(torch.empty(2, 3))
         tensor([[1., 0., 0.],
                 [0., 1., 0.]])
@@ -59,7 +58,6 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         ValueError: the number of dimensions is not 3 to 5, or the outputs are not a multiple of ``groups``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.init.dirac_(torch.empty(2, 2, 3))
         tensor([[[0., 1., 0.],
                  [0., 0., 0.]],
@@ -98,7 +96,6 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
         ValueError: the tensor has fewer than 2 dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> w = torch.nn.init.orthogonal_(torch.empty(2, 4))
         >>> torch.allclose(w @ w.T, torch.eye(2), atol=1e-6)
         True
@@ -130,7 +127,6 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
         ValueError: the tensor is not a matrix.
 
     Example:
-        >>> import reftorch as torch
         >>> (torch.nn.init.sparse_(torch.empty(4, 3), 0.5) == 0).sum(0)
         tensor([2, 2, 2])
 
@@ -185,7 +181,6 @@ def trunc_normal_(
         generator: the random number generator; None means the default one.
 
     Example:
-        >>> import reftorch as torch
         >>> float(torch.nn.init.trunc_normal_(torch.empty(1000), a=-1.0, b=1.0).abs().max()) <= 1.0
         True
 

@@ -52,7 +52,6 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         RuntimeError: (from a call) the sizes do not fit, or a target is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(16, 10, cutoffs=[2, 6])
         >>> x = torch.ones(3, 16)
         >>> output, loss = layer(x, torch.tensor([0, 5, 9]))

@@ -186,7 +186,6 @@ class BatchNorm1d(_BatchNorm):
         ValueError: (from a call) the number of dimensions is wrong, or a channel has only one value in training.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.BatchNorm1d(1, affine=False)
         >>> layer(torch.tensor([[1.0], [3.0]]))
         tensor([[-1.0000],
@@ -209,7 +208,6 @@ class BatchNorm2d(_BatchNorm):
         Input and output :math:`(N, C, H, W)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.BatchNorm2d(3)(torch.randn(2, 3, 4, 4)).shape
         torch.Size([2, 3, 4, 4])
 
@@ -228,7 +226,6 @@ class BatchNorm3d(_BatchNorm):
         Input and output :math:`(N, C, D, H, W)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.BatchNorm3d(3)(torch.randn(2, 3, 2, 2, 2)).shape
         torch.Size([2, 3, 2, 2, 2])
 
@@ -247,7 +244,6 @@ class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
         eps, momentum, affine, track_running_stats, device, dtype, bias: as for :class:`BatchNorm1d`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyBatchNorm1d()
         >>> layer(torch.randn(2, 3, 4)).shape, layer.num_features
         (torch.Size([2, 3, 4]), 3)
@@ -268,7 +264,6 @@ class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
         eps, momentum, affine, track_running_stats, device, dtype, bias: as for :class:`BatchNorm1d`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyBatchNorm2d()
         >>> layer(torch.randn(2, 3, 4, 4)).shape, layer.num_features
         (torch.Size([2, 3, 4, 4]), 3)
@@ -289,7 +284,6 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
         eps, momentum, affine, track_running_stats, device, dtype, bias: as for :class:`BatchNorm1d`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyBatchNorm3d()
         >>> layer(torch.randn(2, 3, 4, 4, 4)).shape, layer.num_features
         (torch.Size([2, 3, 4, 4, 4]), 3)
@@ -321,7 +315,6 @@ class SyncBatchNorm(_BatchNorm):
         ValueError: (from a call) the input has fewer than two dimensions, or a channel has only one value in training.
 
     Example:
-        >>> import reftorch as torch
         >>> net = torch.nn.Sequential(torch.nn.BatchNorm2d(3))
         >>> torch.nn.SyncBatchNorm.convert_sync_batchnorm(net)[0](torch.randn(2, 3, 4, 4)).shape
         torch.Size([2, 3, 4, 4])

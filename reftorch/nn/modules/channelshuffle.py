@@ -22,7 +22,6 @@ class ChannelShuffle(Module):
         Input and output :math:`(*, C, H, W)`.
 
     Example:
-        >>> import reftorch as torch
         >>> x = torch.arange(4.0).reshape(1, 4, 1, 1)
         >>> torch.nn.ChannelShuffle(2)(x).flatten()
         tensor([0., 2., 1., 3.])

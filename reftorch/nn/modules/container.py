@@ -126,7 +126,6 @@ class Sequential(_ModuleSequence):
         args: the modules in order, or one ``OrderedDict`` that also names them.
 
     Example:
-        >>> import reftorch as torch
         >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
         >>> net
         Sequential(
@@ -215,7 +214,6 @@ class ModuleList(_ModuleSequence):
         modules: iterable of initial modules.
 
     Example:
-        >>> import reftorch as torch
         >>> layers = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in range(3))
         >>> layers
         ModuleList(
@@ -280,7 +278,6 @@ class ModuleDict(Module):
         modules: mapping from names to modules, or iterable of such pairs, with the initial modules.
 
     Example:
-        >>> import reftorch as torch
         >>> acts = torch.nn.ModuleDict({"relu": torch.nn.ReLU()})
         >>> acts["tanh"] = torch.nn.Tanh()
         >>> list(acts.keys()), acts["relu"]
@@ -362,7 +359,6 @@ class ParameterList(Module):
         values: iterable of initial values: parameters, tensors or other objects.
 
     Example:
-        >>> import reftorch as torch
         >>> weights = torch.nn.ParameterList([torch.zeros(2), torch.zeros(3, 3)])
         >>> weights
         ParameterList(
@@ -427,7 +423,6 @@ class ParameterDict(Module):
             an ``OrderedDict`` and pairs keep their order.
 
     Example:
-        >>> import reftorch as torch
         >>> weights = torch.nn.ParameterDict({"left": torch.zeros(2), "right": torch.zeros(3)})
         >>> list(weights.keys()), len(list(weights.parameters()))
         (['left', 'right'], 2)

@@ -184,7 +184,6 @@ class Conv1d(_ConvNd):
         ValueError: the channels are no multiple of ``groups``, or ``padding`` or ``padding_mode`` is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Conv1d(16, 33, 3, stride=2)(torch.randn(20, 16, 50)).shape
         torch.Size([20, 33, 24])
 
@@ -226,7 +225,6 @@ class Conv2d(_ConvNd):
         ``weight`` :math:`(M, C / groups, *kernel\_size)`, ``bias`` :math:`(M)`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.Conv2d(16, 33, (3, 5), stride=(2, 1), padding=(4, 2))
         >>> layer(torch.randn(20, 16, 50, 100)).shape
         torch.Size([20, 33, 28, 100])
@@ -269,7 +267,6 @@ class Conv3d(_ConvNd):
         :math:`(M, D', H', W')`; ``weight`` :math:`(M, C / groups, *kernel\_size)`, ``bias`` :math:`(M)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Conv3d(2, 3, 3, stride=2)(torch.randn(1, 2, 7, 7, 9)).shape
         torch.Size([1, 3, 3, 3, 4])
 
@@ -384,7 +381,6 @@ class ConvTranspose1d(_ConvTransposeNd):
             ``output_size`` is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.ConvTranspose1d(16, 33, 3, stride=2)
         >>> layer(torch.randn(20, 16, 50)).shape, layer(torch.randn(20, 16, 50), output_size=[102]).shape
         (torch.Size([20, 33, 101]), torch.Size([20, 33, 102]))
@@ -424,7 +420,6 @@ class ConvTranspose2d(_ConvTransposeNd):
         ``weight`` :math:`(C, M / groups, *kernel\_size)`, ``bias`` :math:`(M)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ConvTranspose2d(16, 33, (3, 5), stride=(2, 1), padding=(4, 2))(torch.randn(20, 16, 50, 100)).shape
         torch.Size([20, 33, 93, 100])
 
@@ -463,7 +458,6 @@ class ConvTranspose3d(_ConvTransposeNd):
         :math:`(M, D', H', W')`; ``weight`` :math:`(C, M / groups, *kernel\_size)`, ``bias`` :math:`(M)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ConvTranspose3d(2, 3, 3, stride=2)(torch.randn(1, 2, 3, 3, 4)).shape
         torch.Size([1, 3, 7, 7, 9])
 
@@ -547,7 +541,6 @@ class LazyConv1d(_LazyConvXdMixin, Conv1d):
         out_channels: the number of channels of the output. The other arguments are those of :class:`Conv1d`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyConv1d(4, 3)
         >>> layer(torch.randn(2, 3, 5)).shape, layer.in_channels
         (torch.Size([2, 4, 3]), 3)
@@ -581,7 +574,6 @@ class LazyConv2d(_LazyConvXdMixin, Conv2d):
         out_channels: the number of channels of the output. The other arguments are those of :class:`Conv2d`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyConv2d(4, 3)
         >>> layer(torch.randn(2, 3, 5, 5)).shape, layer.in_channels
         (torch.Size([2, 4, 3, 3]), 3)
@@ -615,7 +607,6 @@ class LazyConv3d(_LazyConvXdMixin, Conv3d):
         out_channels: the number of channels of the output. The other arguments are those of :class:`Conv3d`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyConv3d(4, 3)
         >>> layer(torch.randn(2, 3, 5, 5, 5)).shape, layer.in_channels
         (torch.Size([2, 4, 3, 3, 3]), 3)
@@ -649,7 +640,6 @@ class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):
         out_channels: the number of channels of the output. The other arguments are those of :class:`ConvTranspose1d`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyConvTranspose1d(4, 3)
         >>> layer(torch.randn(2, 3, 5)).shape, layer.in_channels
         (torch.Size([2, 4, 7]), 3)
@@ -684,7 +674,6 @@ class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):
         out_channels: the number of channels of the output. The other arguments are those of :class:`ConvTranspose2d`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyConvTranspose2d(4, 3)
         >>> layer(torch.randn(2, 3, 5, 5)).shape, layer.in_channels
         (torch.Size([2, 4, 7, 7]), 3)
@@ -719,7 +708,6 @@ class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):
         out_channels: the number of channels of the output. The other arguments are those of :class:`ConvTranspose3d`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyConvTranspose3d(4, 3)
         >>> layer(torch.randn(2, 3, 5, 5, 5)).shape, layer.in_channels
         (torch.Size([2, 4, 7, 7, 7]), 3)

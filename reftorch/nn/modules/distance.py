@@ -25,7 +25,6 @@ class PairwiseDistance(Module):
         :math:`(1)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.PairwiseDistance()(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
         tensor([5.0000])
 
@@ -57,7 +56,6 @@ class CosineSimilarity(Module):
         Inputs :math:`(*_1, D, *_2)`, with ``D`` at ``dim``; output :math:`(*_1, *_2)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.CosineSimilarity()(torch.tensor([[1.0, 0.0]]), torch.tensor([[3.0, 4.0]]))
         tensor([0.6000])
 

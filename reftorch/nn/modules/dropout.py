@@ -41,7 +41,6 @@ class Dropout(_DropoutNd):
         ValueError: ``p`` is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.Dropout(p=0.5).eval()
         >>> layer(torch.ones(2))
         tensor([1., 1.])
@@ -67,7 +66,6 @@ class Dropout1d(_DropoutNd):
         ValueError: ``p`` is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> y = torch.nn.Dropout1d()(torch.ones(4, 3, 5)).flatten(2)
         >>> bool((y == y[:, :, :1]).all())
         True
@@ -93,7 +91,6 @@ class Dropout2d(_DropoutNd):
         ValueError: ``p`` is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> y = torch.nn.Dropout2d()(torch.ones(4, 3, 5, 5)).flatten(2)
         >>> bool((y == y[:, :, :1]).all())
         True
@@ -119,7 +116,6 @@ class Dropout3d(_DropoutNd):
         ValueError: ``p`` is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> y = torch.nn.Dropout3d()(torch.ones(4, 3, 2, 2, 2)).flatten(2)
         >>> bool((y == y[:, :, :1]).all())
         True
@@ -145,7 +141,6 @@ class AlphaDropout(_DropoutNd):
         ValueError: ``p`` is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.AlphaDropout()(torch.zeros(9, 9, 3)).unique()
         tensor([-0.7792,  0.7792])
 
@@ -170,7 +165,6 @@ class FeatureAlphaDropout(_DropoutNd):
         ValueError: ``p`` is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.FeatureAlphaDropout()(torch.zeros(9, 9, 3)).unique()
         tensor([-0.7792,  0.7792])
 

@@ -23,7 +23,6 @@ class Flatten(Module):
         Input :math:`(*, S_i, ..., S_j, *)`, output :math:`(*, S_i \\cdots S_j, *)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Flatten()(torch.zeros(32, 1, 5, 5)).shape
         torch.Size([32, 25])
 
@@ -59,7 +58,6 @@ class Unflatten(Module):
         TypeError: ``unflattened_size`` is not a tuple or list of ints.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Unflatten(1, (5, 5))(torch.zeros(32, 25)).shape
         torch.Size([32, 5, 5])
 

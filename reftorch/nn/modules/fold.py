@@ -28,7 +28,6 @@ class Fold(Module):
         Input :math:`(N, C \cdot height \cdot width, L)`, output :math:`(N, C, H, W)`; both may be without N.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Fold((4, 5), (2, 2))(torch.randn(1, 3 * 2 * 2, 12)).shape
         torch.Size([1, 3, 4, 5])
 
@@ -68,7 +67,6 @@ class Unfold(Module):
         Input :math:`(N, C, H, W)`, output :math:`(N, C \cdot height \cdot width, L)`; both may be without N.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Unfold((2, 3))(torch.randn(2, 5, 3, 4)).shape
         torch.Size([2, 30, 4])
 

@@ -116,7 +116,6 @@ class InstanceNorm1d(_InstanceNorm):
         ValueError: (from a call) the number of dimensions is wrong, or a channel has only one value.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.InstanceNorm1d(2)(torch.randn(1, 2, 4)).shape
         torch.Size([1, 2, 4])
 
@@ -137,7 +136,6 @@ class InstanceNorm2d(_InstanceNorm):
         ValueError: (from a call) the number of dimensions is wrong, or a channel has only one value.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.InstanceNorm2d(2)(torch.randn(1, 2, 4, 4)).shape
         torch.Size([1, 2, 4, 4])
 
@@ -158,7 +156,6 @@ class InstanceNorm3d(_InstanceNorm):
         ValueError: (from a call) the number of dimensions is wrong, or a channel has only one value.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.InstanceNorm3d(2)(torch.randn(1, 2, 4, 4, 4)).shape
         torch.Size([1, 2, 4, 4, 4])
 
@@ -177,7 +174,6 @@ class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
             and ``track_running_stats`` are True by default.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyInstanceNorm1d()
         >>> layer(torch.randn(1, 2, 4)).shape, layer.num_features
         (torch.Size([1, 2, 4]), 2)
@@ -199,7 +195,6 @@ class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
             and ``track_running_stats`` are True by default.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyInstanceNorm2d()
         >>> layer(torch.randn(1, 2, 4, 4)).shape, layer.num_features
         (torch.Size([1, 2, 4, 4]), 2)
@@ -221,7 +216,6 @@ class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
             and ``track_running_stats`` are True by default.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyInstanceNorm3d()
         >>> layer(torch.randn(1, 2, 4, 4, 4)).shape, layer.num_features
         (torch.Size([1, 2, 4, 4, 4]), 2)

@@ -24,7 +24,6 @@ class LazyModuleMixin:
     Convert a network with lazy modules to its dtype and device first, call it once, then create the optimizer.
 
     Example:
-        >>> import reftorch as torch
         >>> net = torch.nn.Sequential(torch.nn.LazyLinear(3), torch.nn.ReLU())
         >>> net
         Sequential(

@@ -30,7 +30,6 @@ class Identity(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Identity(54)(torch.ones(2))
         tensor([1., 1.])
 
@@ -61,7 +60,6 @@ class Linear(Module):
         ``weight`` :math:`(\text{out\_features}, \text{in\_features})`, ``bias`` :math:`(\text{out\_features})`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.Linear(20, 30)
         >>> layer(torch.randn(128, 20)).shape
         torch.Size([128, 30])
@@ -131,7 +129,6 @@ class Bilinear(Module):
         ValueError: ``in1_features`` is not positive.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.Bilinear(20, 30, 40)
         >>> layer(torch.randn(128, 20), torch.randn(128, 30)).shape
         torch.Size([128, 40])
@@ -194,7 +191,6 @@ class LazyLinear(LazyModuleMixin, Linear):
         dtype: floating point dtype of the parameters.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.LazyLinear(3)
         >>> layer(torch.ones(2, 5)).shape, layer
         (torch.Size([2, 3]), Linear(in_features=5, out_features=3, bias=True))

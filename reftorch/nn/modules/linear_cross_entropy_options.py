@@ -40,7 +40,6 @@ class LinearCrossEntropyOptions:
         ValueError: an option is unknown or not positive.
 
     Example:
-        >>> import reftorch as torch
         >>> options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=2)
         >>> loss = torch.nn.LinearCrossEntropyLoss(3, 50, options=options)
         >>> loss(torch.ones(5, 3), torch.tensor([0, 10, 20, 30, 40])).shape

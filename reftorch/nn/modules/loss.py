@@ -87,7 +87,6 @@ class NLLLoss(_WeightedLoss):
         ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> log_probabilities = torch.tensor([[-0.5, -1.0], [-2.0, -0.1]])
         >>> torch.nn.NLLLoss()(log_probabilities, torch.tensor([0, 0]))
         tensor(1.2500)
@@ -123,7 +122,6 @@ class MSELoss(_Loss):
         Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.MSELoss()(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
         tensor(2.)
 
@@ -150,7 +148,6 @@ class CrossEntropyLoss(_WeightedLoss):
         the classes with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> scores = torch.tensor([[2.0, 0.0], [0.0, 0.0]])
         >>> torch.nn.CrossEntropyLoss()(scores, torch.tensor([0, 1]))
         tensor(0.4100)
@@ -196,7 +193,6 @@ class L1Loss(_Loss):
         Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.L1Loss()(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
         tensor(1.)
 
@@ -219,7 +215,6 @@ class SmoothL1Loss(_Loss):
         Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.SmoothL1Loss(reduction="none")(torch.tensor([0.5, 3.0]), torch.zeros(2))
         tensor([0.1250, 2.5000])
 
@@ -253,7 +248,6 @@ class HuberLoss(_Loss):
         Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.HuberLoss("none", delta=2.0)(torch.tensor([0.5, 3.0]), torch.zeros(2))
         tensor([0.1250, 4.0000])
 
@@ -282,7 +276,6 @@ class BCELoss(_WeightedLoss):
         Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.BCELoss()(torch.tensor([0.5, 0.0]), torch.tensor([1.0, 0.0]))
         tensor(0.3466)
 
@@ -306,7 +299,6 @@ class BCEWithLogitsLoss(_Loss):
         Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.BCEWithLogitsLoss()(torch.tensor([0.0, 2.0]), torch.tensor([1.0, 1.0]))
         tensor(0.4100)
 
@@ -343,7 +335,6 @@ class KLDivLoss(_Loss):
         Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> uniform = torch.tensor([[0.5, 0.5]])
         >>> torch.nn.KLDivLoss(reduction="batchmean")(uniform.log(), torch.tensor([[0.25, 0.75]]))
         tensor(0.1308)
@@ -382,7 +373,6 @@ class PoissonNLLLoss(_Loss):
         Input and target :math:`(*)`, the same; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.PoissonNLLLoss()(torch.tensor([0.0]), torch.tensor([2.0]))
         tensor(1.)
 
@@ -426,7 +416,6 @@ class GaussianNLLLoss(_Loss):
         last dimension, or a number; output :math:`()`, or :math:`(N, *)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.GaussianNLLLoss()(torch.zeros(1), torch.tensor([2.0]), torch.ones(1))
         tensor(2.)
 
@@ -458,7 +447,6 @@ class HingeEmbeddingLoss(_Loss):
         ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.HingeEmbeddingLoss()(torch.tensor([0.5, 0.25]), torch.tensor([1, -1]))
         tensor(0.6250)
 
@@ -489,7 +477,6 @@ class MultiLabelMarginLoss(_Loss):
         or :math:`(N)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.MultiLabelMarginLoss()(torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([[3, 0, -1, 1]]))
         tensor(0.8500)
 
@@ -511,7 +498,6 @@ class SoftMarginLoss(_Loss):
         Input :math:`(*)`; target :math:`(*)` of 1 and -1; output :math:`()`, or :math:`(*)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.SoftMarginLoss()(torch.tensor([0.0, 1.0]), torch.tensor([1.0, 1.0]))
         tensor(0.5032)
 
@@ -535,7 +521,6 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
         ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.tensor([[0.0, 1.0]]))
         tensor(0.6931)
 
@@ -561,7 +546,6 @@ class CosineEmbeddingLoss(_Loss):
         :math:`(N)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.CosineEmbeddingLoss()(torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 1.0]]), torch.tensor([1]))
         tensor(0.2929)
 
@@ -593,7 +577,6 @@ class MarginRankingLoss(_Loss):
         -1; output :math:`()`, or :math:`(N)` with reduction ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.MarginRankingLoss()(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1]))
         tensor(2.)
 
@@ -630,7 +613,6 @@ class MultiMarginLoss(_WeightedLoss):
         ValueError: ``p`` is neither 1 nor 2, or ``weight`` has not one dimension.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.MultiMarginLoss()(torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([3]))
         tensor(0.3250)
 
@@ -681,7 +663,6 @@ class TripletMarginLoss(_Loss):
         ValueError: ``margin`` is not positive.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.TripletMarginLoss()(torch.tensor([[0.0]]), torch.tensor([[1.0]]), torch.tensor([[1.5]]))
         tensor(0.5000)
 
@@ -740,7 +721,6 @@ class TripletMarginWithDistanceLoss(_Loss):
         ValueError: ``margin`` is not positive.
 
     Example:
-        >>> import reftorch as torch
         >>> loss = torch.nn.TripletMarginWithDistanceLoss(distance_function=lambda x, y: (x - y).abs().sum(-1))
         >>> loss(torch.tensor([[0.0]]), torch.tensor([[1.0]]), torch.tensor([[1.5]]))
         tensor(0.5000)
@@ -818,7 +798,6 @@ class CTCLoss(_Loss):
         ``"none"``.
 
     Example:
-        >>> import reftorch as torch
         >>> log_probs = torch.zeros(3, 1, 2).log_softmax(-1)
         >>> torch.nn.CTCLoss()(log_probs, torch.tensor([[1]]), (3,), (1,)).exp()
         tensor(1.3333)
@@ -861,7 +840,6 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         RuntimeError: ``weight`` or ``label_smoothing`` do not fit, or (from a call) the sizes do not.
 
     Example:
-        >>> import reftorch as torch
         >>> loss = torch.nn.LinearCrossEntropyLoss(3, 5)
         >>> loss(torch.ones(2, 3), torch.tensor([0, 4])).shape
         torch.Size([])

@@ -39,7 +39,6 @@ class LayerNorm(Module):
         Input and output :math:`(*, \text{normalized\_shape})`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.LayerNorm(3, elementwise_affine=False)(torch.tensor([[1.0, 2.0, 3.0]]))
         tensor([[-1.2247,  0.0000,  1.2247]])
 
@@ -95,7 +94,6 @@ class RMSNorm(Module):
         Input and output :math:`(*, \text{normalized\_shape})`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.RMSNorm(2, elementwise_affine=False)(torch.tensor([[3.0, 4.0]]))
         tensor([[0.8485, 1.1314]])
 
@@ -149,7 +147,6 @@ class GroupNorm(Module):
         ValueError: the number of channels is not a multiple of ``num_groups``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.GroupNorm(2, 4, affine=False)(torch.tensor([[1.0, 3.0, 10.0, 30.0]]))
         tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
 
@@ -209,7 +206,6 @@ class LocalResponseNorm(Module):
         Input and output :math:`(N, C, *)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.LocalResponseNorm(3, alpha=3.0, beta=1.0)(torch.ones(1, 3, 1)).flatten()
         tensor([0.3333, 0.2500, 0.3333])
 
@@ -249,7 +245,6 @@ class CrossMapLRN2d(Module):
         ValueError: (from a call) the input has not 4 dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.CrossMapLRN2d(3)(torch.ones(1, 4, 2, 2)).shape
         torch.Size([1, 4, 2, 2])
 

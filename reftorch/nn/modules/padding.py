@@ -98,7 +98,6 @@ class CircularPad1d(_CircularPadNd):
         ValueError: the input has another number of dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.CircularPad1d((2, 1))(torch.tensor([[1.0, 2.0, 3.0]]))
         tensor([[2., 3., 1., 2., 3., 1.]])
 
@@ -131,7 +130,6 @@ class CircularPad2d(_CircularPadNd):
         ValueError: the input has another number of dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.CircularPad2d(1)(torch.zeros(1, 3, 3)).shape
         torch.Size([1, 5, 5])
 
@@ -164,7 +162,6 @@ class CircularPad3d(_CircularPadNd):
         ValueError: the input has another number of dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.CircularPad3d(1)(torch.zeros(1, 3, 3, 3)).shape
         torch.Size([1, 5, 5, 5])
 
@@ -195,7 +192,6 @@ class ConstantPad1d(_ConstantPadNd):
         widths of the border.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ConstantPad1d((2, 1), 9.0)(torch.tensor([[1.0, 2.0, 3.0]]))
         tensor([[9., 9., 1., 2., 3., 9.]])
 
@@ -222,7 +218,6 @@ class ConstantPad2d(_ConstantPadNd):
         widths of the border.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ConstantPad2d(1, 0.5)(torch.zeros(1, 3, 3)).shape
         torch.Size([1, 5, 5])
 
@@ -249,7 +244,6 @@ class ConstantPad3d(_ConstantPadNd):
         widths of the border.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ConstantPad3d(1, 0.5)(torch.zeros(1, 3, 3, 3)).shape
         torch.Size([1, 5, 5, 5])
 
@@ -275,7 +269,6 @@ class ReflectionPad1d(_ReflectionPadNd):
         widths of the border.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ReflectionPad1d((2, 1))(torch.tensor([[1.0, 2.0, 3.0]]))
         tensor([[3., 2., 1., 2., 3., 2.]])
 
@@ -301,7 +294,6 @@ class ReflectionPad2d(_ReflectionPadNd):
         widths of the border.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ReflectionPad2d(1)(torch.zeros(1, 3, 3)).shape
         torch.Size([1, 5, 5])
 
@@ -327,7 +319,6 @@ class ReflectionPad3d(_ReflectionPadNd):
         widths of the border.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ReflectionPad3d(1)(torch.zeros(1, 3, 3, 3)).shape
         torch.Size([1, 5, 5, 5])
 
@@ -353,7 +344,6 @@ class ReplicationPad1d(_ReplicationPadNd):
         widths of the border.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ReplicationPad1d((2, 1))(torch.tensor([[1.0, 2.0, 3.0]]))
         tensor([[1., 1., 1., 2., 3., 3.]])
 
@@ -379,7 +369,6 @@ class ReplicationPad2d(_ReplicationPadNd):
         widths of the border.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ReplicationPad2d(1)(torch.zeros(1, 3, 3)).shape
         torch.Size([1, 5, 5])
 
@@ -405,7 +394,6 @@ class ReplicationPad3d(_ReplicationPadNd):
         widths of the border.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ReplicationPad3d(1)(torch.zeros(1, 3, 3, 3)).shape
         torch.Size([1, 5, 5, 5])
 
@@ -431,7 +419,6 @@ class ZeroPad1d(ConstantPad1d):
         widths of the border.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ZeroPad1d((2, 1))(torch.tensor([[1.0, 2.0, 3.0]]))
         tensor([[0., 0., 1., 2., 3., 0.]])
 
@@ -459,7 +446,6 @@ class ZeroPad2d(ConstantPad2d):
         widths of the border.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ZeroPad2d(1)(torch.zeros(1, 3, 3)).shape
         torch.Size([1, 5, 5])
 
@@ -487,7 +473,6 @@ class ZeroPad3d(ConstantPad3d):
         widths of the border.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ZeroPad3d(1)(torch.zeros(1, 3, 3, 3)).shape
         torch.Size([1, 5, 5, 5])
 

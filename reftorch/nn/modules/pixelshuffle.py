@@ -22,7 +22,6 @@ class PixelShuffle(Module):
         Input :math:`(*, C r^2, H, W)`, output :math:`(*, C, H r, W r)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.PixelShuffle(3)(torch.zeros(1, 9, 4, 4)).shape
         torch.Size([1, 1, 12, 12])
 
@@ -52,7 +51,6 @@ class PixelUnshuffle(Module):
         Input :math:`(*, C, H r, W r)`, output :math:`(*, C r^2, H, W)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.PixelUnshuffle(3)(torch.zeros(1, 1, 12, 12)).shape
         torch.Size([1, 9, 4, 4])
 

@@ -69,7 +69,6 @@ class MaxPool1d(_MaxPoolNd):
         RuntimeError: (from a call) an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.MaxPool1d(3, stride=2)(torch.randn(20, 16, 50)).shape
         torch.Size([20, 16, 24])
 
@@ -92,7 +91,6 @@ class MaxPool2d(_MaxPoolNd):
         RuntimeError: (from a call) an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.MaxPool2d(3, stride=2)(torch.randn(20, 16, 50, 32)).shape
         torch.Size([20, 16, 24, 15])
 
@@ -115,7 +113,6 @@ class MaxPool3d(_MaxPoolNd):
         RuntimeError: (from a call) an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.MaxPool3d(3, stride=2)(torch.randn(2, 3, 11, 9, 7)).shape
         torch.Size([2, 3, 5, 4, 3])
 
@@ -150,7 +147,6 @@ class MaxUnpool1d(_MaxUnpoolNd):
         RuntimeError: (from a call) an index is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> pool, unpool = torch.nn.MaxPool1d(2, return_indices=True), torch.nn.MaxUnpool1d(2)
         >>> unpool(*pool(torch.randn(1, 1, 4))).shape
         torch.Size([1, 1, 4])
@@ -185,7 +181,6 @@ class MaxUnpool2d(_MaxUnpoolNd):
         RuntimeError: (from a call) an index is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> pool, unpool = torch.nn.MaxPool2d(2, return_indices=True), torch.nn.MaxUnpool2d(2)
         >>> unpool(*pool(torch.randn(1, 1, 4, 4))).shape
         torch.Size([1, 1, 4, 4])
@@ -220,7 +215,6 @@ class MaxUnpool3d(_MaxUnpoolNd):
         RuntimeError: (from a call) an index is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> pool, unpool = torch.nn.MaxPool3d(2, return_indices=True), torch.nn.MaxUnpool3d(2)
         >>> unpool(*pool(torch.randn(1, 1, 4, 4, 4))).shape
         torch.Size([1, 1, 4, 4, 4])
@@ -260,7 +254,6 @@ class AvgPool1d(_AvgPoolNd):
         RuntimeError: (from a call) an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.AvgPool1d(3, stride=2)(torch.randn(20, 16, 50)).shape
         torch.Size([20, 16, 24])
 
@@ -300,7 +293,6 @@ class AvgPool2d(_AvgPoolNd):
         RuntimeError: (from a call) an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.AvgPool2d(3, stride=2)(torch.randn(20, 16, 50, 32)).shape
         torch.Size([20, 16, 24, 15])
 
@@ -344,7 +336,6 @@ class AvgPool3d(_AvgPoolNd):
         RuntimeError: (from a call) an argument is out of range, or no window fits.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.AvgPool3d(3, stride=2)(torch.randn(2, 3, 11, 9, 7)).shape
         torch.Size([2, 3, 5, 4, 3])
 
@@ -387,7 +378,6 @@ class FractionalMaxPool2d(Module):
         ValueError: neither or both of ``output_size`` and ``output_ratio`` are given, or the ratio is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.FractionalMaxPool2d(2, output_size=3)(torch.randn(1, 2, 7, 7)).shape
         torch.Size([1, 2, 3, 3])
 
@@ -435,7 +425,6 @@ class FractionalMaxPool3d(Module):
         ValueError: neither or both of ``output_size`` and ``output_ratio`` are given, or the ratio is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.FractionalMaxPool3d(2, output_size=3)(torch.randn(1, 2, 7, 7, 7)).shape
         torch.Size([1, 2, 3, 3, 3])
 
@@ -494,7 +483,6 @@ class LPPool1d(_LPPoolNd):
         Input :math:`(N, C, L)`, output :math:`(N, C, L')`; both may be without N.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.LPPool1d(2, 3, stride=2)(torch.randn(20, 16, 50)).shape
         torch.Size([20, 16, 24])
 
@@ -518,7 +506,6 @@ class LPPool2d(_LPPoolNd):
         Input :math:`(N, C, H, W)`, output :math:`(N, C, H', W')`; both may be without N.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.LPPool2d(2, 3, stride=2)(torch.randn(20, 16, 50, 32)).shape
         torch.Size([20, 16, 24, 15])
 
@@ -542,7 +529,6 @@ class LPPool3d(_LPPoolNd):
         Input :math:`(N, C, D, H, W)`, output :math:`(N, C, D', H', W')`; both may be without N.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.LPPool3d(2, 3, stride=2)(torch.randn(2, 3, 11, 9, 7)).shape
         torch.Size([2, 3, 5, 4, 3])
 
@@ -583,7 +569,6 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
         Input :math:`(N, C, L)`, output :math:`(N, C, L')`; both may be without N.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.AdaptiveMaxPool1d(5)(torch.randn(1, 2, 8)).shape
         torch.Size([1, 2, 5])
 
@@ -605,7 +590,6 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
         Input :math:`(N, C, H, W)`, output :math:`(N, C, H', W')`; both may be without N.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.AdaptiveMaxPool2d(5)(torch.randn(1, 2, 8, 8)).shape
         torch.Size([1, 2, 5, 5])
 
@@ -627,7 +611,6 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
         Input :math:`(N, C, D, H, W)`, output :math:`(N, C, D', H', W')`; both may be without N.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.AdaptiveMaxPool3d(5)(torch.randn(1, 2, 8, 8, 8)).shape
         torch.Size([1, 2, 5, 5, 5])
 
@@ -648,7 +631,6 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
         Input :math:`(N, C, L)`, output :math:`(N, C, L')`; both may be without N.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.AdaptiveAvgPool1d(5)(torch.randn(1, 2, 8)).shape
         torch.Size([1, 2, 5])
 
@@ -669,7 +651,6 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
         Input :math:`(N, C, H, W)`, output :math:`(N, C, H', W')`; both may be without N.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.AdaptiveAvgPool2d(5)(torch.randn(1, 2, 8, 8)).shape
         torch.Size([1, 2, 5, 5])
 
@@ -690,7 +671,6 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
         Input :math:`(N, C, D, H, W)`, output :math:`(N, C, D', H', W')`; both may be without N.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.AdaptiveAvgPool3d(5)(torch.randn(1, 2, 8, 8, 8)).shape
         torch.Size([1, 2, 5, 5, 5])
 

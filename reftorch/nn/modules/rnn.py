@@ -56,7 +56,6 @@ class RNNBase(Module):
         TypeError: an argument has the wrong type.
 
     Example:
-        >>> import reftorch as torch
         >>> list(torch.nn.RNNBase("GRU", 3, 4).state_dict())
         ['weight_ih_l0', 'weight_hh_l0', 'bias_ih_l0', 'bias_hh_l0']
 
@@ -344,7 +343,6 @@ class RNN(RNNBase):
         RuntimeError: (from a call) the sizes do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> net = torch.nn.RNN(3, 4, num_layers=2, bidirectional=True)
         >>> output, hidden = net(torch.ones(5, 1, 3))
         >>> output.shape, hidden.shape
@@ -405,7 +403,6 @@ class LSTM(RNNBase):
         RuntimeError: (from a call) the sizes do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> net = torch.nn.LSTM(3, 4, batch_first=True, proj_size=2)
         >>> output, (h, c) = net(torch.ones(1, 5, 3))
         >>> output.shape, h.shape, c.shape
@@ -490,7 +487,6 @@ class GRU(RNNBase):
         RuntimeError: (from a call) the sizes do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> net = torch.nn.GRU(3, 4)
         >>> packed = torch.nn.utils.rnn.pack_sequence([torch.ones(5, 3), torch.ones(2, 3)])
         >>> output, hidden = net(packed)
@@ -525,7 +521,6 @@ class RNNCellBase(Module):
         ``weight_ih`` :math:`(G H, I)`, ``weight_hh`` :math:`(G H, H)`, ``bias_ih`` and ``bias_hh`` :math:`(G H)`.
 
     Example:
-        >>> import reftorch as torch
         >>> list(torch.nn.RNNCellBase(3, 4, bias=False, num_chunks=2).state_dict())
         ['weight_ih', 'weight_hh']
 
@@ -603,7 +598,6 @@ class RNNCell(RNNCellBase):
         RuntimeError: (from a call) the sizes do not fit, or ``nonlinearity`` is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.RNNCell(3, 4)(torch.ones(2, 3)).shape
         torch.Size([2, 4])
 
@@ -649,7 +643,6 @@ class LSTMCell(RNNCellBase):
         RuntimeError: (from a call) the sizes do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> h, c = torch.nn.LSTMCell(3, 4)(torch.ones(2, 3))
         >>> h.shape, c.shape
         (torch.Size([2, 4]), torch.Size([2, 4]))
@@ -685,7 +678,6 @@ class GRUCell(RNNCellBase):
         RuntimeError: (from a call) the sizes do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.GRUCell(3, 4)(torch.ones(3)).shape
         torch.Size([4])
 

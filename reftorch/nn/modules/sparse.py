@@ -42,7 +42,6 @@ class Embedding(Module):
         NotImplementedError: (from a call) ``sparse`` is True.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.Embedding(10, 3, padding_idx=0)
         >>> layer(torch.tensor([[0, 1], [4, 4]])).shape
         torch.Size([2, 2, 3])
@@ -133,7 +132,6 @@ class Embedding(Module):
             AssertionError: ``embeddings`` has not two dimensions.
 
         Example:
-            >>> import reftorch as torch
             >>> layer = torch.nn.Embedding.from_pretrained(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
             >>> layer(torch.tensor([1]))
             tensor([[3., 4.]])
@@ -184,7 +182,6 @@ class EmbeddingBag(Module):
         NotImplementedError: (from a call) ``sparse`` is True.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.EmbeddingBag.from_pretrained(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), mode="max")
         >>> layer(torch.tensor([[0, 1], [0, 0]]))
         tensor([[3., 4.],
@@ -284,7 +281,6 @@ class EmbeddingBag(Module):
             AssertionError: ``embeddings`` has not two dimensions.
 
         Example:
-            >>> import reftorch as torch
             >>> layer = torch.nn.EmbeddingBag.from_pretrained(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
             >>> layer(torch.tensor([[0, 1]]))
             tensor([[2., 3.]])

@@ -89,7 +89,6 @@ class TransformerEncoderLayer(Module):
         Input and output :math:`(S, N, E)`, or :math:`(N, S, E)` if ``batch_first``, or :math:`(S, E)`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16)
         >>> layer(torch.rand(10, 3, 8)).shape
         torch.Size([10, 3, 8])
@@ -191,7 +190,6 @@ class TransformerDecoderLayer(Module):
         :class:`TransformerEncoderLayer`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
         >>> layer(torch.rand(5, 3, 8), torch.rand(10, 3, 8)).shape
         torch.Size([5, 3, 8])
@@ -335,7 +333,6 @@ class TransformerEncoder(Module):
         See :class:`TransformerEncoderLayer`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
         >>> torch.nn.TransformerEncoder(layer, num_layers=2)(torch.rand(10, 3, 8)).shape
         torch.Size([10, 3, 8])
@@ -401,7 +398,6 @@ class TransformerDecoder(Module):
         See :class:`TransformerDecoderLayer`.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
         >>> torch.nn.TransformerDecoder(layer, num_layers=2)(torch.rand(5, 3, 8), torch.rand(10, 3, 8)).shape
         torch.Size([5, 3, 8])
@@ -460,7 +456,6 @@ class Transformer(Module):
         ``src`` :math:`(S, N, E)`, ``tgt`` and output :math:`(T, N, E)`; see :class:`TransformerEncoderLayer`.
 
     Example:
-        >>> import reftorch as torch
         >>> model = torch.nn.Transformer(8, 2, 1, 1, dim_feedforward=16, batch_first=True)
         >>> model(torch.rand(3, 10, 8), torch.rand(3, 5, 8)).shape
         torch.Size([3, 5, 8])
@@ -553,7 +548,6 @@ class Transformer(Module):
         """Return the causal mask: minus infinity above the diagonal, and zero elsewhere.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.nn.Transformer.generate_square_subsequent_mask(2)
             tensor([[0., -inf],
                     [0., 0.]])

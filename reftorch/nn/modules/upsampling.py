@@ -33,7 +33,6 @@ class Upsample(Module):
         NotImplementedError: (from a call) the mode has no op for the number of dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Upsample(scale_factor=2)(torch.tensor([[[1.0, 2.0]]]))
         tensor([[[1., 1., 2., 2.]]])
 
@@ -80,7 +79,6 @@ class UpsamplingNearest2d(Upsample):
         Input :math:`(N, C, H, W)`; output :math:`(N, C, h, w)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.UpsamplingNearest2d(scale_factor=2)(torch.ones(1, 1, 2, 3)).shape
         torch.Size([1, 1, 4, 6])
 
@@ -102,7 +100,6 @@ class UpsamplingBilinear2d(Upsample):
         Input :math:`(N, C, H, W)`; output :math:`(N, C, h, w)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.UpsamplingBilinear2d(size=(1, 3))(torch.tensor([[[[0.0, 1.0]]]]))
         tensor([[[[0.0000, 0.5000, 1.0000]]]])
 

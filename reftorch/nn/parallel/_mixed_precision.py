@@ -36,7 +36,6 @@ class _MixedPrecision:
         buffer_dtype: of floating buffers, from the constructor on; their own if None.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.parallel.distributed import _MixedPrecision
         >>> _MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32).reduce_dtype
         torch.float32

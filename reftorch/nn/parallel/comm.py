@@ -70,7 +70,6 @@ def broadcast(
             not on a CUDA device or has another shape.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.parallel import comm
         >>> comm.broadcast(torch.ones(2))
         Traceback (most recent call last):

@@ -76,7 +76,6 @@ class DataParallel(Module):
         Exception: (from a call) an exception of the module, with the number and device of the replica in its message.
 
     Example:
-        >>> import reftorch as torch
         >>> [name for name, _ in torch.nn.DataParallel(torch.nn.Linear(2, 1)).named_parameters()]
         ['module.weight', 'module.bias']
 
@@ -152,7 +151,6 @@ def data_parallel(
         RuntimeError: there is no CUDA device, or a parameter or buffer is not on the first of the devices.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.parallel.data_parallel(torch.nn.Linear(2, 1), torch.ones(1, 2))
         Traceback (most recent call last):
         RuntimeError: device type could not be determined

@@ -240,7 +240,6 @@ class DistributedDataParallel(Module, Joinable):
             parameters do not fit each other.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
         >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1, bias=False))

@@ -33,7 +33,6 @@ def get_a_var(obj: Any) -> Tensor | None:
     """Return the first tensor in a structure of lists, tuples and dicts, or None.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.parallel.parallel_apply import get_a_var
         >>> get_a_var([1, {"x": torch.ones(2)}])
         tensor([1., 1.])

@@ -52,7 +52,6 @@ def _get_total_norm(
         RuntimeError: the norm is not finite and ``error_if_nonfinite`` is set.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.utils.get_total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
         tensor(5.)
 
@@ -90,7 +89,6 @@ def _clip_grads_with_norm_(
         foreach: whether to use the functions of lists; None means yes.
 
     Example:
-        >>> import reftorch as torch
         >>> p = torch.nn.Parameter(torch.zeros(2))
         >>> p.grad = torch.tensor([3.0, 4.0])
         >>> torch.nn.utils.clip_grads_with_norm_(p, 1.0, torch.tensor(10.0))
@@ -138,7 +136,6 @@ def clip_grad_norm_(
         RuntimeError: the norm is not finite and ``error_if_nonfinite`` is set.
 
     Example:
-        >>> import reftorch as torch
         >>> p = torch.nn.Parameter(torch.zeros(2))
         >>> p.grad = torch.tensor([3.0, 4.0])
         >>> torch.nn.utils.clip_grad_norm_([p], max_norm=1.0), p.grad
@@ -187,7 +184,6 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
         foreach: whether to use the functions of lists; None means yes.
 
     Example:
-        >>> import reftorch as torch
         >>> p = torch.nn.Parameter(torch.zeros(2))
         >>> p.grad = torch.tensor([-3.0, 0.5])
         >>> torch.nn.utils.clip_grad_value_(p, 1.0)

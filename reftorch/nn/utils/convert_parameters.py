@@ -32,7 +32,6 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
         TypeError: the parameters are on several devices.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.utils.parameters_to_vector(torch.nn.Linear(2, 3).parameters()).shape
         torch.Size([9])
 
@@ -54,7 +53,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         TypeError: ``vec`` is not a tensor, or the parameters are on several devices.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.Linear(2, 1)
         >>> torch.nn.utils.vector_to_parameters(torch.arange(3.0), layer.parameters())
         >>> layer.weight, layer.bias

@@ -69,7 +69,6 @@ def fuse_conv_bn_weights(
         transpose: whether the convolution is a transposed one.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.utils.fusion import fuse_conv_bn_weights
         >>> zero, one = torch.zeros(1), torch.ones(1)
         >>> w, b = fuse_conv_bn_weights(torch.ones(1, 1, 2), None, one, 4 * one, 0.0, 3 * one, zero)
@@ -99,7 +98,6 @@ def fuse_linear_bn_eval(linear: _Layer, bn: Any) -> _Layer:
             number of features than the linear map has outputs, and not one.
 
     Example:
-        >>> import reftorch as torch
         >>> linear, bn = torch.nn.Linear(2, 3).eval(), torch.nn.BatchNorm1d(3).eval()
         >>> fused = torch.nn.utils.fusion.fuse_linear_bn_eval(linear, bn)
         >>> x = torch.ones(1, 2)

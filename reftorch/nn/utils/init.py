@@ -26,7 +26,6 @@ def skip_init(module_cls: type, *args: Any, **kwargs: Any) -> Module:
         RuntimeError: ``module_cls`` is not a class of modules, or its constructor does not take ``device``.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.utils.skip_init(torch.nn.Linear, 5, 1)
         Linear(in_features=5, out_features=1, bias=True)
 

@@ -137,7 +137,6 @@ def orthogonal(
         ValueError: nothing has this name, the tensor has fewer than two dimensions, or the map is unknown.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.utils.parametrizations.orthogonal(torch.nn.Linear(20, 40))
         >>> torch.allclose(layer.weight.mT @ layer.weight, torch.eye(20), atol=1e-5)
         True
@@ -187,7 +186,6 @@ def weight_norm(module: Any, name: str = "weight", dim: int = 0) -> Module:
         The module.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(20, 40))
         >>> layer.parametrizations.weight.original0.shape, layer.parametrizations.weight.original1.shape
         (torch.Size([40, 1]), torch.Size([40, 20]))
@@ -281,7 +279,6 @@ def spectral_norm(
         IndexError: ``dim`` is out of range.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.utils.parametrizations.spectral_norm(torch.nn.Linear(20, 40))
         >>> norm = torch.linalg.matrix_norm(layer.weight, 2).item()
         >>> 0.9 < norm < 1.3

@@ -45,7 +45,6 @@ def cached() -> Iterator[None]:
     This helps modules that read a weight many times in a forward pass, such as recurrent cells.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.utils import parametrizations, parametrize
         >>> layer = parametrizations.weight_norm(torch.nn.Linear(2, 3))
         >>> with parametrize.cached():
@@ -315,7 +314,6 @@ def register_parametrization(module: Any, tensor_name: str, parametrization: Any
         ValueError: nothing has this name, or shape or dtype would change.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.utils import parametrize
         >>> class Symmetric(torch.nn.Module):
         ...     def forward(self, x):
@@ -358,7 +356,6 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
         tensor_name: a name, or None for any tensor.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.utils.parametrize.is_parametrized(torch.nn.Linear(2, 3))
         False
 
@@ -385,7 +382,6 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
         ValueError: the tensor is not parametrized, or has several originals and ``leave_parametrized`` is False.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.utils import parametrizations, parametrize
         >>> layer = parametrizations.weight_norm(torch.nn.Linear(2, 3))
         >>> parametrize.remove_parametrizations(layer, "weight")
@@ -422,7 +418,6 @@ def type_before_parametrizations(module: Module) -> type:
     """Return the class of a module, without the class of its own that a parametrized module has.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.utils import parametrizations, parametrize
         >>> layer = parametrizations.weight_norm(torch.nn.Linear(2, 3))
         >>> type(layer).__name__, parametrize.type_before_parametrizations(layer).__name__

@@ -156,7 +156,6 @@ class BasePruningMethod(ABC):
             AssertionError: ``importance_scores`` has another shape.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.nn.utils.prune.L1Unstructured(amount=2).prune(torch.tensor([3.0, -1.0, 0.5, 2.0]))
             tensor([3., -0., 0., 2.])
         """
@@ -454,7 +453,6 @@ def random_unstructured(module: Any, name: str, amount: Any) -> Any:
         amount: the number of elements, or their part from 0.0 to 1.0.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.utils.prune.random_unstructured(torch.nn.Linear(2, 3), "weight", amount=1)
         >>> (layer.weight_mask == 0).sum()
         tensor(1)
@@ -475,7 +473,6 @@ def l1_unstructured(module: Any, name: str, amount: Any, importance_scores: Tens
         importance_scores: the importance of each element; None means the parameter itself.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.utils.prune.l1_unstructured(torch.nn.Linear(2, 3), "weight", amount=0.5)
         >>> sorted(layer.state_dict())
         ['bias', 'weight_mask', 'weight_orig']
@@ -536,7 +533,6 @@ def global_unstructured(
             unstructured.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.utils import prune
         >>> net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Linear(4, 2))
         >>> prune.global_unstructured([(net[0], "weight"), (net[1], "weight")], prune.L1Unstructured, amount=6)
@@ -584,7 +580,6 @@ def custom_from_mask(module: Any, name: str, mask: Tensor) -> Any:
         mask: ones and zeros, of the shape of the parameter.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.utils.prune.custom_from_mask(torch.nn.Linear(2, 2), "bias", torch.tensor([0, 1]))
         >>> layer.bias_mask
         tensor([0., 1.])
@@ -615,7 +610,6 @@ def is_pruned(module: Any) -> bool:
     """Return whether a module or one of its submodules is pruned.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.utils.prune.is_pruned(torch.nn.Linear(2, 2))
         False
 

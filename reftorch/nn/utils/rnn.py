@@ -54,7 +54,6 @@ class PackedSequence(PackedSequence_):
         AssertionError: ``batch_sizes`` is missing, and ``data`` is not a pair.
 
     Example:
-        >>> import reftorch as torch
         >>> sequences = [torch.tensor([1, 2, 3]), torch.tensor([4, 5]), torch.tensor([6])]
         >>> packed = torch.nn.utils.rnn.pack_sequence(sequences)
         >>> packed.data, packed.batch_sizes
@@ -153,7 +152,6 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """Return the inverse of a permutation; None for None.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.utils.rnn.invert_permutation(torch.tensor([2, 0, 1]))
         tensor([1, 2, 0])
 
@@ -185,7 +183,6 @@ def pack_padded_sequence(
             are not in order.
 
     Example:
-        >>> import reftorch as torch
         >>> padded = torch.tensor([[1, 2, 3], [4, 5, 0]])
         >>> torch.nn.utils.rnn.pack_padded_sequence(padded, [3, 2], batch_first=True).data
         tensor([1, 4, 2, 5, 3])
@@ -220,7 +217,6 @@ def pad_packed_sequence(
         ValueError: ``total_length`` is less than the length of the longest sequence.
 
     Example:
-        >>> import reftorch as torch
         >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4, 5])])
         >>> torch.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
         (tensor([[1, 2, 3],
@@ -261,7 +257,6 @@ def pad_sequence(
         RuntimeError: ``sequences`` is not iterable or is empty, ``padding_side`` is unknown, or shapes do not fit.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.utils.rnn.pad_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])], batch_first=True)
         tensor([[1, 2, 3],
                 [4, 0, 0]])
@@ -285,7 +280,6 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
             place, as PyTorch does.
 
     Example:
-        >>> import reftorch as torch
         >>> padded = torch.tensor([[1, 2, 3], [4, 0, 0]])
         >>> torch.nn.utils.rnn.unpad_sequence(padded, torch.tensor([3, 1]), batch_first=True)
         [tensor([1, 2, 3]), tensor([4])]
@@ -309,7 +303,6 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
         RuntimeError: the lengths are not in order, or a sequence is empty.
 
     Example:
-        >>> import reftorch as torch
         >>> sequences = [torch.tensor([4, 5]), torch.tensor([1, 2, 3])]
         >>> torch.nn.utils.rnn.pack_sequence(sequences, enforce_sorted=False).sorted_indices
         tensor([1, 0])
@@ -324,7 +317,6 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     """Return a packed batch as a list of sequences: the inverse of :func:`pack_sequence`.
 
     Example:
-        >>> import reftorch as torch
         >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4, 5])])
         >>> torch.nn.utils.rnn.unpack_sequence(packed)
         [tensor([1, 2, 3]), tensor([4, 5])]

@@ -195,7 +195,6 @@ def spectral_norm(
         RuntimeError: the weight has this hook already.
 
     Example:
-        >>> import reftorch as torch
         >>> layer = torch.nn.utils.spectral_norm(torch.nn.Linear(20, 40))
         >>> layer.weight_u.shape, layer.weight_v.shape
         (torch.Size([40]), torch.Size([20]))

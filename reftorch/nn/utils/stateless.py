@@ -36,7 +36,6 @@ def functional_call(
 
     Example:
         >>> import warnings
-        >>> import reftorch as torch
         >>> from reftorch.nn.utils import stateless
         >>> parameters = {"weight": torch.ones(1, 2), "bias": torch.zeros(1)}
         >>> with warnings.catch_warnings():

@@ -94,7 +94,6 @@ def weight_norm(module: T_module, name: str = "weight", dim: int = 0) -> T_modul
 
     Example:
         >>> import warnings
-        >>> import reftorch as torch
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     layer = torch.nn.utils.weight_norm(torch.nn.Linear(20, 40))

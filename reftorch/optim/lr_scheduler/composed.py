@@ -66,7 +66,6 @@ class SequentialLR(LRScheduler):
         TypeError: one of the schedules has no optimizer.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.optim import lr_scheduler
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> warm_up = lr_scheduler.ConstantLR(optimizer, factor=0.1, total_iters=20)
@@ -162,7 +161,6 @@ class ChainedScheduler(LRScheduler):
         TypeError: one of the schedules has no optimizer.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.optim import lr_scheduler
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> constant = lr_scheduler.ConstantLR(optimizer, factor=0.1, total_iters=2)

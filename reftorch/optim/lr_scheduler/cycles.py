@@ -68,7 +68,6 @@ class CyclicLR(LRScheduler):
         TypeError: ``optimizer`` is not an optimizer.
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1, momentum=0.9)
         >>> scheduler = torch.optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.1, max_lr=0.3, step_size_up=2)
         >>> lrs = []
@@ -251,7 +250,6 @@ class OneCycleLR(LRScheduler):
         TypeError: ``optimizer`` is not an optimizer.
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1, momentum=0.9)
         >>> scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=5, pct_start=0.4)
         >>> lrs = []

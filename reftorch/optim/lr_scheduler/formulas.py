@@ -44,7 +44,6 @@ class StepLR(LRScheduler):
         last_epoch: the number of the last epoch, for a program that resumes (default -1).
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2)
         >>> lrs = []
@@ -83,7 +82,6 @@ class MultiStepLR(LRScheduler):
         last_epoch: the number of the last epoch, for a program that resumes (default -1).
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3])
         >>> lrs = []
@@ -129,7 +127,6 @@ class ConstantLR(LRScheduler):
         ValueError: ``factor`` is not between 0 and 1.
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> scheduler = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
         >>> lrs = []
@@ -181,7 +178,6 @@ class LinearLR(LRScheduler):
         ValueError: a factor is out of its range.
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
         >>> lrs = []
@@ -238,7 +234,6 @@ class ExponentialLR(LRScheduler):
         last_epoch: the number of the last epoch, for a program that resumes (default -1).
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
         >>> optimizer.step()
@@ -273,7 +268,6 @@ class PolynomialLR(LRScheduler):
         last_epoch: the number of the last epoch, for a program that resumes (default -1).
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> scheduler = torch.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=2)
         >>> lrs = []
@@ -321,7 +315,6 @@ class CosineAnnealingLR(LRScheduler):
         last_epoch: the number of the last epoch, for a program that resumes (default -1).
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
         >>> lrs = []
@@ -385,7 +378,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         ValueError: ``T_0`` or ``T_mult`` is not a positive integer, or ``eta_min`` is not a number.
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2, T_mult=2)
         >>> lrs = []

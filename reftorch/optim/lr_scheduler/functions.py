@@ -31,7 +31,6 @@ class LambdaLR(LRScheduler):
         ValueError: the list does not have one function for each group.
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
         >>> lrs = []
@@ -112,7 +111,6 @@ class MultiplicativeLR(LRScheduler):
         TypeError: one of them cannot be called.
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> scheduler = torch.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
         >>> optimizer.step()

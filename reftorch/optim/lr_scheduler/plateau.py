@@ -41,7 +41,6 @@ class ReduceLROnPlateau(LRScheduler):
         TypeError: ``optimizer`` is not an optimizer.
 
     Example:
-        >>> import reftorch as torch
         >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=0.1)
         >>> scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
         >>> for loss in [3.0, 2.0, 2.0, 2.0]:

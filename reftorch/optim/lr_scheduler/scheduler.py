@@ -97,7 +97,6 @@ class LRScheduler:
         KeyError: ``last_epoch`` is not -1, and a group does not have its initial learning rate.
 
     Example:
-        >>> import reftorch as torch
         >>> class Halve(torch.optim.lr_scheduler.LRScheduler):
         ...     def get_lr(self):
         ...         return [lr * 0.5**self.last_epoch for lr in self.base_lrs]

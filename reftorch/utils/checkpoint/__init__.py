@@ -88,7 +88,6 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
         enable: overrides the ``early_stop`` of each call.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
         >>> x = torch.ones(2, requires_grad=True)
         >>> with set_checkpoint_early_stop(False):
@@ -108,7 +107,6 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
         enabled: overrides the ``debug`` of each call; None leaves the choice to each call.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.checkpoint import CheckpointError, checkpoint, set_checkpoint_debug_enabled
         >>> steps = iter([torch.sin, torch.neg])  # not the same in the second run
         >>> with set_checkpoint_debug_enabled(True):
@@ -134,7 +132,6 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         RuntimeError: ``inputs`` is not a tuple.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.checkpoint import detach_variable
         >>> x = torch.ones(2, requires_grad=True) * 2
         >>> detach_variable((x, "text"))
@@ -316,7 +313,6 @@ def checkpoint(
         CheckpointError: (in backward) the two calls differed, or a saved tensor was unpacked twice in one pass.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.checkpoint import checkpoint
         >>> def block(x):
         ...     print("runs")
@@ -371,7 +367,6 @@ def checkpoint_sequential(
         ValueError: there is another keyword argument.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.checkpoint import checkpoint_sequential
         >>> x = torch.tensor([1.0], requires_grad=True)
         >>> y = checkpoint_sequential([torch.exp, torch.log, torch.neg], 3, x, use_reentrant=False)

@@ -73,7 +73,6 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
     """Return the devices of the tensors in ``args``, without the CPU, and the states of their generators.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.checkpoint import get_device_states
         >>> get_device_states(torch.ones(2))
         ([], [])

@@ -46,7 +46,6 @@ class GraphExecGroup:
         RuntimeError: (on entering) another group has been entered.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.checkpoint import GraphExecGroup, checkpoint
         >>> x = torch.zeros(1, requires_grad=True)
         >>> y, z = checkpoint(lambda x: (x.exp(), x.exp().exp()), x, use_reentrant=False)

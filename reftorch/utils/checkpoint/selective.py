@@ -179,7 +179,6 @@ def create_selective_checkpoint_contexts(
 
     Example:
         >>> import functools
-        >>> import reftorch as torch
         >>> from reftorch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
         >>> keep = functools.partial(create_selective_checkpoint_contexts, [torch.ops.aten.mm.default])
         >>> x = torch.ones(2, 2, requires_grad=True)

@@ -104,7 +104,6 @@ class DataLoader(Generic[T_co]):
             dataset raises in a worker is raised with its own type, and with the traceback it had there.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.data import DataLoader, TensorDataset
         >>> loader = DataLoader(TensorDataset(torch.arange(5), torch.arange(5) * 10), batch_size=2)
         >>> len(loader)

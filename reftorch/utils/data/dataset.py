@@ -83,7 +83,6 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         AssertionError: the sizes differ.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.data import TensorDataset
         >>> TensorDataset(torch.arange(3), torch.arange(3) * 10)[2]
         (tensor(2), tensor(20))
@@ -318,7 +317,6 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = 
         ValueError: the lengths do not sum to the length of the dataset, or a fraction is outside 0 to 1.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.data import random_split
         >>> first, second = random_split(range(10), [0.3, 0.7], generator=torch.Generator().manual_seed(42))
         >>> len(first), len(second), sorted([*first, *second]) == list(range(10))

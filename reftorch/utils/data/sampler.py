@@ -89,7 +89,6 @@ class RandomSampler(Sampler[int]):
         ValueError: ``num_samples`` is not a positive int.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.data import RandomSampler
         >>> sorted(RandomSampler("abcd", generator=torch.Generator().manual_seed(0)))
         [0, 1, 2, 3]

@@ -107,7 +107,6 @@ def diagnose(
             the model is lazy or on meta, or the batch has no samples.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.debug import diagnose
         >>> _ = torch.manual_seed(0)
         >>> net = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.Tanh(), torch.nn.Linear(16, 3))

@@ -56,7 +56,6 @@ class PeriodicModelAverager(ModelAverager):
         ValueError: ``period`` is not positive, or ``warmup_steps`` is negative.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms

@@ -40,7 +40,6 @@ class HierarchicalModelAverager(ModelAverager):
             not all ranks.
 
     Example:
-        >>> import reftorch as torch
         >>> import reftorch.distributed as dist
         >>> from reftorch.distributed.algorithms.model_averaging.hierarchical_model_averager import (
         ...     HierarchicalModelAverager,

@@ -24,7 +24,6 @@ class MixedPrecisionPolicy:
         cast_forward_inputs: whether floating inputs are converted to ``param_dtype``.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)

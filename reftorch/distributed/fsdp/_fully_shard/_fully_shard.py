@@ -62,7 +62,6 @@ def fully_shard(
         AssertionError: the parameters of the call have several dtypes.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributed.fsdp import fully_shard
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> start = torch.nn.Linear(2, 3).state_dict()

@@ -38,7 +38,6 @@ def parallelize_module(
         The module.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
         >>> from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
         >>> @spawn_threads_and_init_comms(world_size=2)

@@ -99,7 +99,6 @@ class PassManager:
         Exception: a pass failed, or returned something else; the message names the passes before.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.infra.pass_manager import PassManager, pass_result_wrapper
         >>> def remove_dead_code(module):
         ...     module.graph.eliminate_dead_code()

@@ -22,7 +22,6 @@ def topo_sort(nodes: list[Node]) -> list[Node]:
         AssertionError: nodes use each other in a circle.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.utils.fuser_utils import topo_sort
         >>> nodes = list(torch.fx.symbolic_trace(lambda x: torch.relu(x) + 1).graph.nodes)
         >>> topo_sort([nodes[2], nodes[0], nodes[1]])
@@ -52,7 +51,6 @@ def validate_partition(partition: list[Node]) -> bool:
     """Return whether nodes can become one node: no path leads from them to another node and back to them.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.utils.fuser_utils import validate_partition
         >>> x, relu, neg, add, out = torch.fx.symbolic_trace(lambda x: torch.neg(torch.relu(x)) + 1).graph.nodes
         >>> validate_partition([relu, neg]), validate_partition([relu, add])

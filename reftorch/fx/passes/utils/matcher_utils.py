@@ -63,7 +63,6 @@ class SubgraphMatcher:
         AssertionError: the pattern has a node that no node uses.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.utils.matcher_utils import SubgraphMatcher
         >>> pattern = torch.fx.symbolic_trace(lambda a: torch.relu(a) + 1).graph
         >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(torch.relu(x) + 1) + 1).graph

@@ -54,7 +54,6 @@ class SubgraphMatcherWithNameNodeMap(SubgraphMatcher):
         AssertionError: the pattern does not return a tuple whose last item is a dict.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.utils.matcher_with_name_node_map_utils import SubgraphMatcherWithNameNodeMap
         >>> def pattern(x):
         ...     shifted = x + 1

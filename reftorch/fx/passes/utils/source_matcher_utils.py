@@ -83,7 +83,6 @@ def get_source_partitions(
         filter_fn: leaves out the calls of which it returns False for a node.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.fx.passes.utils.source_matcher_utils import get_source_partitions
         >>> graph = torch.fx.symbolic_trace(lambda x: torch.relu(x + 1)).graph
         >>> for node in graph.nodes:

@@ -41,7 +41,6 @@ class ReLU(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ReLU()(torch.tensor([-1.0, 2.0]))
         tensor([0., 2.])
 
@@ -68,7 +67,6 @@ class Sigmoid(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Sigmoid()(torch.tensor([0.0, 1.0]))
         tensor([0.5000, 0.7311])
 
@@ -86,7 +84,6 @@ class Tanh(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Tanh()(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.7616])
 
@@ -107,7 +104,6 @@ class Softmax(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Softmax(dim=0)(torch.tensor([0.0, 0.0]))
         tensor([0.5000, 0.5000])
 
@@ -137,7 +133,6 @@ class LogSoftmax(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.LogSoftmax(dim=0)(torch.tensor([0.0, 0.0]))
         tensor([-0.6931, -0.6931])
 

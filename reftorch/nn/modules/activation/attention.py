@@ -47,7 +47,6 @@ class MultiheadAttention(Module):
         AssertionError: ``num_heads`` does not divide ``embed_dim``.
 
     Example:
-        >>> import reftorch as torch
         >>> attention = torch.nn.MultiheadAttention(8, 2)
         >>> x = torch.randn(5, 3, 8)
         >>> output, weights = attention(x, x, x)

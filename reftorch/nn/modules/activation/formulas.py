@@ -50,7 +50,6 @@ class LeakyReLU(_Activation):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.LeakyReLU(0.1)(torch.tensor([-1.0, 2.0]))
         tensor([-0.1000,  2.0000])
 
@@ -80,7 +79,6 @@ class ELU(_Activation):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ELU()(torch.tensor([-1.0, 2.0]))
         tensor([-0.6321,  2.0000])
 
@@ -110,7 +108,6 @@ class CELU(_Activation):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.CELU(2.0)(torch.tensor([-1.0, 2.0]))
         tensor([-0.7869,  2.0000])
 
@@ -139,7 +136,6 @@ class SELU(_Activation):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.SELU()(torch.tensor([-1.0, 2.0]))
         tensor([-1.1113,  2.1014])
 
@@ -166,7 +162,6 @@ class GELU(_Activation):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.GELU()(torch.tensor([-1.0, 2.0]))
         tensor([-0.1587,  1.9545])
 
@@ -193,7 +188,6 @@ class SiLU(_Activation):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.SiLU()(torch.tensor([-1.0, 2.0]))
         tensor([-0.2689,  1.7616])
 
@@ -220,7 +214,6 @@ class Mish(_Activation):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Mish()(torch.tensor([-1.0, 2.0]))
         tensor([-0.3034,  1.9440])
 
@@ -248,7 +241,6 @@ class Softplus(_Activation):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Softplus()(torch.tensor([-1.0, 2.0]))
         tensor([0.3133, 2.1269])
 
@@ -274,7 +266,6 @@ class LogSigmoid(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.LogSigmoid()(torch.tensor([-1.0, 2.0]))
         tensor([-1.3133, -0.1269])
 
@@ -301,7 +292,6 @@ class Hardtanh(_Activation):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Hardtanh()(torch.tensor([-3.0, 0.5]))
         tensor([-1.0000,  0.5000])
 
@@ -349,7 +339,6 @@ class Threshold(_Activation):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Threshold(0.5, 9.0)(torch.tensor([0.1, 2.0]))
         tensor([9., 2.])
 
@@ -377,7 +366,6 @@ class Softsign(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Softsign()(torch.tensor([-1.0, 3.0]))
         tensor([-0.5000,  0.7500])
 
@@ -395,7 +383,6 @@ class Tanhshrink(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Tanhshrink()(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.2384])
 
@@ -416,7 +403,6 @@ class ReLU6(Hardtanh):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.ReLU6()(torch.tensor([-1.0, 2.0, 8.0]))
         tensor([0., 2., 6.])
 

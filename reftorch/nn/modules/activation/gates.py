@@ -30,7 +30,6 @@ class RReLU(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.RReLU(0.25, 0.75).eval()(torch.tensor([-8.0, 1.0]))
         tensor([-4.,  1.])
 
@@ -64,7 +63,6 @@ class GLU(Module):
         Input :math:`(*, 2n, *)`, output :math:`(*, n, *)`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.GLU()(torch.tensor([1.0, 2.0, 0.0, 0.0]))
         tensor([0.5000, 1.0000])
 
@@ -97,7 +95,6 @@ class PReLU(Module):
         Input and output :math:`(N, C, *)` or any; ``weight`` :math:`(\text{num\_parameters})`.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.PReLU()(torch.tensor([-1.0, 2.0])).detach()
         tensor([-0.2500,  2.0000])
 
@@ -135,7 +132,6 @@ class Softmin(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Softmin(dim=0)(torch.tensor([0.0, 1.0]))
         tensor([0.7311, 0.2689])
 
@@ -165,7 +161,6 @@ class Softmax2d(Module):
         ValueError: the input has another number of dimensions.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Softmax2d()(torch.zeros(2, 1, 1)).flatten()
         tensor([0.5000, 0.5000])
 

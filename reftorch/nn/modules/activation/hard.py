@@ -23,7 +23,6 @@ class Hardsigmoid(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Hardsigmoid()(torch.tensor([-4.0, 0.0, 1.5]))
         tensor([0.0000, 0.5000, 0.7500])
 
@@ -50,7 +49,6 @@ class Hardswish(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Hardswish()(torch.tensor([-1.0, 2.0]))
         tensor([-0.3333,  1.6667])
 
@@ -77,7 +75,6 @@ class Hardshrink(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Hardshrink()(torch.tensor([-1.0, 0.25, 2.0]))
         tensor([-1.,  0.,  2.])
 
@@ -107,7 +104,6 @@ class Softshrink(Module):
         Input and output :math:`(*)`, any.
 
     Example:
-        >>> import reftorch as torch
         >>> torch.nn.Softshrink()(torch.tensor([-1.0, 0.25, 2.0]))
         tensor([-0.5000,  0.0000,  1.5000])
 

@@ -94,7 +94,6 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
     it, ``to()`` converts it, ``state_dict()`` saves it. A subclass calls ``super().__init__()`` before any assignment.
 
     Example:
-        >>> import reftorch as torch
         >>> class Scale(torch.nn.Module):
         ...     def __init__(self):
         ...         super().__init__()
@@ -169,7 +168,6 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
             ValueError: ``param`` is not a leaf.
 
         Example:
-            >>> import reftorch as torch
             >>> module = torch.nn.Module()
             >>> module.register_parameter("scale", torch.nn.Parameter(torch.ones(1)))
             >>> module.scale
@@ -209,7 +207,6 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
             TypeError: ``tensor`` is not a tensor.
 
         Example:
-            >>> import reftorch as torch
             >>> module = torch.nn.Module()
             >>> module.register_buffer("running_mean", torch.zeros(2))
             >>> module.running_mean
@@ -243,7 +240,6 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
             TypeError: ``module`` is not a module.
 
         Example:
-            >>> import reftorch as torch
             >>> net = torch.nn.Sequential()
             >>> net.add_module("act", torch.nn.ReLU())
             >>> net.act
@@ -377,7 +373,6 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         """Call ``fn`` on every submodule, then on the module itself. Return the module.
 
         Example:
-            >>> import reftorch as torch
             >>> net = torch.nn.Sequential(torch.nn.ReLU())
             >>> _ = net.apply(lambda module: print(type(module).__name__))
             ReLU
@@ -400,7 +395,6 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
             ValueError: ``mode`` is not a bool.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.nn.Sequential(torch.nn.ReLU()).train(False)[0].training
             False
 
@@ -421,7 +415,6 @@ class Module(ForwardHooks, ModuleState, ModuleConversion, ModuleTree):
         """Set ``requires_grad`` of every parameter. Return the module.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.nn.Linear(2, 3).requires_grad_(False).weight.requires_grad
             False
 

@@ -50,7 +50,6 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
         A handle whose ``remove()`` removes the hook.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.modules.module import register_module_full_backward_pre_hook
         >>> net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Tanh())
         >>> with register_module_full_backward_pre_hook(lambda module, grad_output: print(type(module).__name__)):
@@ -74,7 +73,6 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
         A handle whose ``remove()`` removes the hook.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.modules.module import register_module_full_backward_hook
         >>> x = torch.ones(1, 2, requires_grad=True)
         >>> with register_module_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input)):
@@ -142,7 +140,6 @@ class BackwardHooks:
             RuntimeError: (in backward) the hook returned another number of gradients.
 
         Example:
-            >>> import reftorch as torch
             >>> layer = torch.nn.Linear(2, 1)
             >>> handle = layer.register_full_backward_pre_hook(lambda module, grad_output: (grad_output[0] * 10,))
             >>> layer(torch.ones(1, 2)).sum().backward()
@@ -170,7 +167,6 @@ class BackwardHooks:
             RuntimeError: (in backward) the hook returned another number of gradients.
 
         Example:
-            >>> import reftorch as torch
             >>> act = torch.nn.ReLU()
             >>> handle = act.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input))
             >>> x = torch.tensor([-1.0, 1.0], requires_grad=True)

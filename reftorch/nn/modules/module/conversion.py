@@ -62,7 +62,6 @@ class ModuleConversion:
             NotImplementedError: a tensor of the meta device cannot be moved, because it has no data.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.nn.Linear(2, 3).to(torch.float64).weight.dtype
             torch.float64
 
@@ -97,7 +96,6 @@ class ModuleConversion:
             recurse: whether to include those of submodules.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.nn.Linear(2, 3).to_empty(device="cpu").weight.shape
             torch.Size([3, 2])
 
@@ -145,7 +143,6 @@ class ModuleConversion:
         Processes that are forked later, and processes that the module is sent to, train the same parameters.
 
         Example:
-            >>> import reftorch as torch
             >>> torch.nn.Linear(2, 3).share_memory().weight.is_shared()
             True
 

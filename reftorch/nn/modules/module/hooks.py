@@ -50,7 +50,6 @@ def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
         A handle whose ``remove()`` removes the hook.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.modules.module import register_module_forward_pre_hook
         >>> with register_module_forward_pre_hook(lambda module, args: print(type(module).__name__)):
         ...     _ = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Tanh())(torch.zeros(1))
@@ -80,7 +79,6 @@ def register_module_forward_hook(
         A handle whose ``remove()`` removes the hook.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.modules.module import register_module_forward_hook
         >>> with register_module_forward_hook(lambda module, args, output: output + 1):
         ...     torch.nn.Identity()(torch.zeros(1))
@@ -123,7 +121,6 @@ class ForwardHooks(BackwardHooks):
             A handle whose ``remove()`` removes the hook.
 
         Example:
-            >>> import reftorch as torch
             >>> double = torch.nn.Identity()
             >>> handle = double.register_forward_pre_hook(lambda module, args: args[0] * 2)
             >>> double(torch.ones(2))
@@ -159,7 +156,6 @@ class ForwardHooks(BackwardHooks):
             A handle whose ``remove()`` removes the hook.
 
         Example:
-            >>> import reftorch as torch
             >>> layer = torch.nn.Linear(2, 3)
             >>> handle = layer.register_forward_hook(lambda module, args, output: print(tuple(output.shape)))
             >>> _ = layer(torch.ones(4, 2))

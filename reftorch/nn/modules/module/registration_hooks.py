@@ -34,7 +34,6 @@ def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> Remova
         A handle whose ``remove()`` removes the hook.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.modules.module import register_module_buffer_registration_hook
         >>> with register_module_buffer_registration_hook(lambda module, name, buffer: buffer.double()):
         ...     torch.nn.NLLLoss(weight=torch.ones(2)).weight.dtype
@@ -55,7 +54,6 @@ def register_module_module_registration_hook(hook: Callable[..., Any]) -> Remova
         A handle whose ``remove()`` removes the hook.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.modules.module import register_module_module_registration_hook
         >>> with register_module_module_registration_hook(lambda module, name, submodule: print(name, submodule)):
         ...     _ = torch.nn.Sequential(torch.nn.ReLU())
@@ -76,7 +74,6 @@ def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> Rem
         A handle whose ``remove()`` removes the hook.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.nn.modules.module import register_module_parameter_registration_hook
         >>> with register_module_parameter_registration_hook(lambda module, name, param: print(name)):
         ...     _ = torch.nn.Linear(2, 3)

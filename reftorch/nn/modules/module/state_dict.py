@@ -85,7 +85,6 @@ class ModuleState:
         """Return more state for the ``state_dict`` than parameters and buffers; subclasses override this method.
 
         Example:
-            >>> import reftorch as torch
             >>> class Epoch(torch.nn.Module):
             ...     def get_extra_state(self):
             ...         return 3
@@ -114,7 +113,6 @@ class ModuleState:
         """Call ``hook(module, state_dict, prefix, local_metadata)`` on the collected state, which it edits in place.
 
         Example:
-            >>> import reftorch as torch
             >>> layer = torch.nn.Linear(2, 3)
             >>> handle = layer.register_state_dict_post_hook(lambda m, state_dict, prefix, metadata: state_dict.clear())
             >>> len(layer.state_dict())
@@ -158,7 +156,6 @@ class ModuleState:
         """Call ``hook(module, incompatible_keys)`` after the state is loaded; it edits the two lists of keys in place.
 
         Example:
-            >>> import reftorch as torch
             >>> layer = torch.nn.Linear(2, 3)
             >>> handle = layer.register_load_state_dict_post_hook(lambda module, keys: keys.missing_keys.clear())
             >>> layer.load_state_dict({})
@@ -196,7 +193,6 @@ class ModuleState:
             keep_vars: return the parameters themselves instead of detached tensors.
 
         Example:
-            >>> import reftorch as torch
             >>> list(torch.nn.Linear(2, 3).state_dict())
             ['weight', 'bias']
 
@@ -326,7 +322,6 @@ class ModuleState:
             RuntimeError: a shape differs, a value is not a tensor, or (if strict) keys are missing or unexpected.
 
         Example:
-            >>> import reftorch as torch
             >>> one, other = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
             >>> other.load_state_dict(one.state_dict())
             <All keys matched successfully>

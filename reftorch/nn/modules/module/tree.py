@@ -40,7 +40,6 @@ class ModuleTree:
             AttributeError: nothing has this path, or its value is not a module.
 
         Example:
-            >>> import reftorch as torch
             >>> net = torch.nn.Sequential(torch.nn.Sequential(torch.nn.ReLU()))
             >>> net.get_submodule("0.0")
             ReLU()
@@ -67,7 +66,6 @@ class ModuleTree:
             AttributeError: nothing has this path, or its value is not a module.
 
         Example:
-            >>> import reftorch as torch
             >>> net = torch.nn.Sequential(torch.nn.ReLU())
             >>> net.set_submodule("0", torch.nn.Tanh())
             >>> net[0]
@@ -95,7 +93,6 @@ class ModuleTree:
             AttributeError: nothing has this path, or its value is not a parameter.
 
         Example:
-            >>> import reftorch as torch
             >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3))
             >>> net.get_parameter("0.weight").shape
             torch.Size([3, 2])
@@ -118,7 +115,6 @@ class ModuleTree:
             AttributeError: nothing has this path, or its value is not a buffer.
 
         Example:
-            >>> import reftorch as torch
             >>> loss = torch.nn.NLLLoss(weight=torch.ones(3))
             >>> loss.get_buffer("weight")
             tensor([1., 1., 1.])
@@ -152,7 +148,6 @@ class ModuleTree:
             recurse: whether to include those of submodules.
 
         Example:
-            >>> import reftorch as torch
             >>> [tuple(p.shape) for p in torch.nn.Linear(2, 3).parameters()]
             [(3, 2), (3,)]
 
@@ -172,7 +167,6 @@ class ModuleTree:
             remove_duplicate: whether to yield a parameter once that has several names.
 
         Example:
-            >>> import reftorch as torch
             >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3))
             >>> [name for name, _ in net.named_parameters(prefix="net")]
             ['net.0.weight', 'net.0.bias']
@@ -188,7 +182,6 @@ class ModuleTree:
             recurse: whether to include those of submodules.
 
         Example:
-            >>> import reftorch as torch
             >>> list(torch.nn.NLLLoss(weight=torch.ones(2)).buffers())
             [tensor([1., 1.])]
 
@@ -208,7 +201,6 @@ class ModuleTree:
             remove_duplicate: whether to yield a buffer once that has several names.
 
         Example:
-            >>> import reftorch as torch
             >>> list(torch.nn.NLLLoss(weight=torch.ones(2)).named_buffers())
             [('weight', tensor([1., 1.]))]
 
@@ -220,7 +212,6 @@ class ModuleTree:
         """Iterate over the immediate submodules, each once.
 
         Example:
-            >>> import reftorch as torch
             >>> list(torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Tanh()).children())
             [ReLU(), Tanh()]
 
@@ -233,7 +224,6 @@ class ModuleTree:
         """Iterate over pairs of name and immediate submodule, each submodule once.
 
         Example:
-            >>> import reftorch as torch
             >>> list(torch.nn.Sequential(torch.nn.ReLU()).named_children())
             [('0', ReLU())]
 
@@ -252,7 +242,6 @@ class ModuleTree:
             remove_duplicate: whether to yield a module once that has several names.
 
         Example:
-            >>> import reftorch as torch
             >>> len(list(torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Tanh()).modules()))
             3
 
@@ -272,7 +261,6 @@ class ModuleTree:
             remove_duplicate: whether to yield a module once that has several names.
 
         Example:
-            >>> import reftorch as torch
             >>> [name for name, _ in torch.nn.Sequential(torch.nn.Sequential(torch.nn.ReLU())).named_modules()]
             ['', '0', '0.0']
 

@@ -310,7 +310,6 @@ def set_torch_threads(n: int) -> Iterator[None]:
     """Set the number of threads inside the block.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.benchmark import set_torch_threads
         >>> with set_torch_threads(1):
         ...     torch.get_num_threads()

@@ -72,7 +72,6 @@ class Timer:
         NotImplementedError: the language is C++.
 
     Example:
-        >>> import reftorch as torch
         >>> from reftorch.utils.benchmark import Timer
         >>> x = torch.ones(64, 64)
         >>> m = Timer("x @ x", globals={"x": x}, label="product").timeit(10)
