@@ -150,13 +150,20 @@ def test_others_run_meanwhile(name):
 def test_others_run_while_lists_are_read(call):
     """Reading Python's objects needs the GIL, so a long list is read with a short break after some elements.
 
-    Another thread gets the GIL in such a break if it has waited for the switch interval, which is therefore short here.
-    ``map`` runs no line of Python between the two looks at the counter, so the thread cannot count between the lines.
+    Another thread is sure to get the GIL in such a break only if it has waited for a switch interval before, so the
+    interval is shorter here than the time between two breaks. ``map`` runs no line of Python between the two looks at
+    the counter, so the other thread cannot count between lines.
     """
     function, data = call()
-    with counting() as count:
-        time.sleep(0.01)
-        before, _, after = map(operator.methodcaller("__call__"), (count.copy, partial(function, data), count.copy))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(0.0002)
+    try:
+        with counting() as count:
+            time.sleep(0.01)
+            calls = (count.copy, partial(function, data), count.copy)
+            before, _, after = map(operator.methodcaller("__call__"), calls)
+    finally:
+        sys.setswitchinterval(interval)
     assert after[0] > before[0]
 
 
