@@ -1,8 +1,8 @@
 // Mirrors: torch/csrc/Stream.cpp, torch/csrc/Event.cpp, torch/csrc/DeviceAccelerator.cpp
 //
 // Binds torch.Stream and torch.Event for any type of device, and what torch.accelerator and pinned memory need from the
-// current accelerator. Calls that wait for a device release the GIL. Left out: handles for other processes, native
-// handles.
+// current accelerator. Calls that wait for a device release the GIL. Left out: handles for other processes,
+// which csrc/cuda binds for CUDA, and native handles.
 #include <csrc/python_stream.h>
 
 #include <csrc/autograd/python_variable.h>
@@ -135,7 +135,7 @@ void init_stream_class(py::module_& m) {
       .def(
           "synchronize", [](const PyStream& self) { self.stream.synchronize(); }, ReleaseGil())
       .def(
-          "wait_event", [](const PyStream& self, const c10::Event& event) { event.block(self.stream); },
+          "wait_event", [](const PyStream& self, const c10::Event& event) { event.block(self.stream); }, ReleaseGil(),
           py::arg("event"))
       .def("wait_stream", &wait_stream, py::arg("stream"))
       .def("is_capturing",
@@ -172,11 +172,15 @@ void init_event_class(py::module_& m) {
       "Raises:\n    RuntimeError: there is no such device.\n\n"
       "Example:\n    >>> import reftorch as torch\n    >>> torch.Event(\"cpu\").query()\n    True\n\n"
       "Mirrors torch/csrc/Event.cpp.")
-      .def(py::init([](const py::object& device, bool enable_timing, bool) {
+      .def(py::init([](const py::object& device, bool enable_timing, bool, bool interprocess, bool external) {
+             using Flag = c10::EventFlag;
              return c10::Event(unpack_stream_device(device).type(),
-                               enable_timing ? c10::EventFlag::BACKEND_DEFAULT : c10::EventFlag::PYTORCH_DEFAULT);
+                               (enable_timing ? Flag::BACKEND_DEFAULT : Flag::PYTORCH_DEFAULT) |
+                                   (interprocess ? Flag::INTERPROCESS : Flag::PYTORCH_DEFAULT) |
+                                   (external ? Flag::EXTERNAL : Flag::PYTORCH_DEFAULT));
            }),
-           py::arg("device") = py::none(), py::kw_only(), py::arg("enable_timing") = false, py::arg("blocking") = false)
+           py::arg("device") = py::none(), py::kw_only(), py::arg("enable_timing") = false, py::arg("blocking") = false,
+           py::arg("interprocess") = false, py::arg("external") = false)
       .def_property_readonly("device", [](const c10::Event& self) { return wrap_device(self.device()); })
       .def_property_readonly("event_id",
                              [](const c10::Event& self) { return reinterpret_cast<uintptr_t>(self.eventId()); })
@@ -189,7 +193,9 @@ void init_event_class(py::module_& m) {
       .def(
           "wait",
           [](const c10::Event& self, const py::object& stream) {
-            self.block(stream_or_current(stream, self.device_type()));
+            const c10::Stream waiting = stream_or_current(stream, self.device_type());
+            const py::gil_scoped_release no_gil; // with CUDA_LAUNCH_BLOCKING=1 the caller waits, perhaps for a process
+            self.block(waiting);
           },
           py::arg("stream") = py::none())
       .def(

@@ -1,7 +1,7 @@
 """Streams, on which work runs in order, and events, for which streams and the program can wait.
 
 Mirrors: torch/cuda/streams.py
-Leaves out: events between processes, events that a graph records for the program, priorities.
+Leaves out: an effect of priorities.
 """
 
 from __future__ import annotations
@@ -122,11 +122,14 @@ class Event(_C.Event):
     Args:
         enable_timing: store the time at which the place is reached, for ``elapsed_time``.
         blocking: accepted for compatibility with PyTorch; has no effect.
-        interprocess: must be False: no other process can wait for an event.
-        external: must be False: a graph records an event for its own work only.
+        interprocess: let other processes open the event by its :meth:`ipc_handle`. Such an event stores no time.
+        external: if a stream that captures a graph records the event, let each replay of the graph record it for the
+            program; if such a stream waits for the event, let each replay wait. Otherwise an event of a capture only
+            orders the work of the graph.
 
     Raises:
-        RuntimeError: `interprocess` or `external` is True.
+        AssertionError: there is no CUDA device.
+        RuntimeError: (at the first :meth:`record`) both `interprocess` and `enable_timing` are True.
 
     Mirrors torch/cuda/streams.py, ``Event``.
     """
@@ -134,26 +137,43 @@ class Event(_C.Event):
     def __init__(
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
     ) -> None:
-        for name, value in (("interprocess", interprocess), ("external", external)):
-            if value:
-                raise RuntimeError(f"Event: {name}=True is not supported")
         init()
-        super().__init__("cuda", enable_timing=enable_timing)
+        super().__init__("cuda", enable_timing=enable_timing, interprocess=interprocess, external=external)
 
     @classmethod
     def from_ipc_handle(cls, device: Any, handle: bytes) -> Event:
-        """Raise RuntimeError: no process can wait for an event of another one.
+        """Return an event that another process has made: each of the two sees what the other one records.
+
+        Args:
+            device: the device of the event.
+            handle: what :meth:`ipc_handle` has returned in the other process, which still has the event.
+
+        Raises:
+            RuntimeError: `handle` is not such a handle, or its process has ended.
 
         Mirrors torch/cuda/streams.py, ``Event.from_ipc_handle``.
         """
-        raise RuntimeError("Event.from_ipc_handle: events of other processes are not supported")
+        event = cls(interprocess=True)
+        _C._cuda_openIpcEventHandle(event, _device_index(device), handle)
+        return event
 
     def ipc_handle(self) -> bytes:
-        """Raise RuntimeError: no other process can wait for an event.
+        """Return the bytes by which another process opens the event: see :meth:`from_ipc_handle`.
+
+        Queues of ``torch.multiprocessing`` send events in this way. If the event was never recorded, it is made on the
+        current device.
+
+        Raises:
+            RuntimeError: the event was made without ``interprocess=True``.
+
+        Example:
+            >>> if torch.cuda.is_available():
+            ...     event = torch.cuda.Event(interprocess=True)
+            ...     assert len(event.ipc_handle()) == 64
 
         Mirrors torch/cuda/streams.py, ``Event.ipc_handle``.
         """
-        raise RuntimeError("Event.ipc_handle: events for other processes are not supported")
+        return _C._cuda_getIpcEventHandle(self)
 
     @property
     def device(self) -> Any:  # type: ignore[override]

@@ -8,7 +8,7 @@ The receiver maps the memory. A storage that it has mapped already is found agai
 arrive as views of one storage: see Note [Shared storages] in cpp/c10/core/StorageImpl.h.
 
 Mirrors: torch/multiprocessing/reductions.py
-Leaves out: CUDA, sparse and nested tensors; ``shared_cache``, which is a table in C++ here.
+Leaves out: tensors of CUDA devices, sparse and nested tensors; ``shared_cache``, which is a table in C++ here.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 from reftorch import _C, _shared_memory, _utils, storage
 from reftorch._tensor import Tensor
+from reftorch.cuda.streams import Event
 from reftorch.storage import TypedStorage, UntypedStorage
 
 __all__: list[str] = []
@@ -119,10 +120,25 @@ def rebuild_tensor(cls: type, storage: TypedStorage, metadata: tuple[int, Any, A
     return tensor
 
 
+# ---- events
+
+
+def reduce_event(event: Event) -> Any:
+    """The call that opens an event of a CUDA device in another process."""
+    handle = event.ipc_handle()
+    return rebuild_event, (event.device, handle)
+
+
+def rebuild_event(device: Any, handle: bytes) -> Event:
+    """An event of another process."""
+    return Event.from_ipc_handle(device, handle)
+
+
 def init_reductions() -> None:
     """Teach the pickler of ``multiprocessing`` how storages and tensors are sent."""
     from reftorch.nn.parameter import Parameter
 
+    reduction.register(Event, reduce_event)
     reduction.register(UntypedStorage, reduce_storage)
     for cls in (TypedStorage, *storage._LEGACY_CLASSES.values()):
         reduction.register(cls, reduce_typed_storage)

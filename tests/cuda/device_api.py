@@ -1,14 +1,21 @@
 """What torch.cuda offers beside ops on a simulated device or on a GPU: run by test_devices.py.
 
+The file is more than 500 lines long, because a process for each part would take longer than the tests.
+
 Mirrors: test/test_cuda.py
 """
 
 import ctypes
 import gc
 import json
+import os
+import pickle
+import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import Iterator
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any
 
@@ -284,9 +291,59 @@ def test_streams_of_other_libraries() -> None:
         assert cuda.cudart().cudaStreamDestroy(handle.value) == 0
     with pytest.raises(ValueError, match="expected the handle of a stream"):
         cuda.ExternalStream(3)
-    for option in ("interprocess", "external"):
-        with pytest.raises(RuntimeError, match=f"{option}=True is not supported"):
-            cuda.Event(**{option: True})
+
+
+OTHER_PROCESS = """
+import sys, reftorch as torch
+first, second = (torch.cuda.Event.from_ipc_handle(0, bytes.fromhex(handle)) for handle in sys.argv[1:])
+assert first.query() and second.query()  # nobody has recorded them
+torch.ones(3, device="cuda").add_(1)
+first.record()
+torch.cuda.synchronize()
+torch.cuda._sleep(1 << 60)
+second.record()
+print("recorded", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_an_event_that_another_process_records() -> None:
+    first, second = cuda.Event(interprocess=True), cuda.Event(interprocess=True)
+    handles = [event.ipc_handle().hex() for event in (first, second)]
+    command = [sys.executable, "-c", OTHER_PROCESS, *handles]
+    env = os.environ | {"CUDA_LAUNCH_BLOCKING": "0"}  # or the process would wait for its endless kernel
+    with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        try:
+            assert other.stdout is not None and other.stdout.readline() == "recorded\n"
+            cuda.current_stream().wait_event(first)
+            assert torch.ones(3, device="cuda").sum().item() == 3
+            assert first.query() and not second.query()
+        finally:
+            other.kill()
+    second.synchronize()  # a process that was killed is not waited for
+    cuda.current_stream().wait_event(second)
+    assert torch.ones(3, device="cuda").sum().item() == 3 and second.query()
+
+
+def test_events_are_sent_by_their_handles() -> None:
+    event = cuda.Event(interprocess=True)
+    with cuda.stream(cuda.Stream()):
+        event.record()
+    copy = pickle.loads(ForkingPickler.dumps(event))
+    assert copy.device == event.device == torch.device("cuda:0")
+    copy.synchronize()
+    copy.record()
+    event.synchronize()
+    assert event.query() and copy.query()
+    with pytest.raises(RuntimeError, match="expects byte-like object of size 64, but got 3"):
+        cuda.Event.from_ipc_handle(0, b"abc")
+    for wrong in (bytes(64), b"cudasim event 1 0 0".ljust(64, b"\0")):
+        with pytest.raises(RuntimeError, match="CUDA error"):
+            cuda.Event.from_ipc_handle(0, wrong)
+    with pytest.raises(RuntimeError, match="CUDA error"):
+        cuda.Event().ipc_handle()
+    with pytest.raises(RuntimeError, match="CUDA error: invalid argument"):
+        cuda.Event(enable_timing=True, interprocess=True).record()
 
 
 def test_events_of_two_devices() -> None:

@@ -216,6 +216,33 @@ def test_streams_must_be_joined_and_must_not_wait_for_work_outside() -> None:
     assert x.tolist() == [1, 1, 1]
 
 
+def test_external_events_are_recorded_and_waited_for_at_each_replay() -> None:
+    x, begun, ended = torch.ones(3, device="cuda"), *(cuda.Event(enable_timing=True, external=True) for _ in range(2))
+    gate = cuda.default_stream().record_event(cuda.Event(external=True))
+
+    def work() -> None:
+        cuda.current_stream().wait_event(gate)  # an event that is not external may not come from outside
+        begun.record()
+        x.mul_(2)
+        ended.record()
+
+    g, _ = captured(work)
+    assert ended.query() and x.tolist() == [1, 1, 1]
+    for value in (2, 4):
+        g.replay()
+        ended.synchronize()
+        assert begun.elapsed_time(ended) >= 0 and x.tolist() == [value] * 3
+    cuda._sleep(20_000_000)
+    gate.record()
+    side = cuda.Stream()
+    with cuda.stream(side):
+        g.replay()
+    assert not ended.query() or gate.query()  # the replay waits for the gate
+    side.synchronize()
+    assert gate.query() and x.tolist() == [8, 8, 8]
+    del g  # the graph owns its events, too, so they may go in any order
+
+
 def test_pageable_memory_is_refused_and_the_capture_goes_on() -> None:
     x = torch.ones(3, device="cuda")
     g = cuda.CUDAGraph()

@@ -3,6 +3,19 @@
 
 namespace reftorch::c10 {
 
+void Event::create(DeviceIndex index) {
+  if (event_ == nullptr) {
+    impl_->createEvent(&event_, index, flag_);
+    device_index_ = index;
+  }
+}
+
+void Event::adopt(void* event, DeviceIndex index) {
+  TORCH_INTERNAL_ASSERT(event_ == nullptr);
+  event_ = event;
+  device_index_ = index;
+}
+
 void Event::record(const Stream& stream) {
   TORCH_CHECK(stream.device_type() == device_type(), "Event device type ", DeviceTypeName(device_type()),
               " does not match recording stream's device type ", DeviceTypeName(stream.device_type()), ".");
@@ -15,20 +28,20 @@ void Event::record(const Stream& stream) {
 }
 
 void Event::block(const Stream& stream) const {
-  if (!was_marked_for_recording_) {
+  if (event_ == nullptr) { // never recorded; another process may have recorded an event that exists
     return;
   }
   TORCH_CHECK(stream.device_type() == device_type(), "Event device type ", DeviceTypeName(device_type()),
               " does not match blocking stream's device type ", DeviceTypeName(stream.device_type()), ".");
-  impl_->block(event_, stream);
+  impl_->block(event_, stream, flag_);
 }
 
 bool Event::query() const {
-  return !was_marked_for_recording_ || impl_->queryEvent(event_);
+  return event_ == nullptr || impl_->queryEvent(event_);
 }
 
 void Event::synchronize() const {
-  if (was_marked_for_recording_) {
+  if (event_ != nullptr) {
     impl_->synchronizeEvent(event_);
   }
 }
@@ -36,7 +49,7 @@ void Event::synchronize() const {
 double Event::elapsedTime(const Event& other) const {
   TORCH_CHECK(device_type() == other.device_type(), "Event device type ", DeviceTypeName(device_type()),
               " does not match other's device type ", DeviceTypeName(other.device_type()), ".");
-  TORCH_CHECK_VALUE(flag_ == EventFlag::BACKEND_DEFAULT && other.flag_ == EventFlag::BACKEND_DEFAULT,
+  TORCH_CHECK_VALUE(has_flag(flag_, EventFlag::BACKEND_DEFAULT) && has_flag(other.flag_, EventFlag::BACKEND_DEFAULT),
                     "Both events must be created with argument 'enable_timing=True'.");
   TORCH_CHECK_VALUE(was_marked_for_recording_ && other.was_marked_for_recording_,
                     "Both events must be recorded before calculating elapsed time.");

@@ -58,6 +58,10 @@ class C10_API Event final {
       record(stream);
     }
   }
+  // Creates the device's event, which the first record() would create. Does nothing if there is one.
+  void create(DeviceIndex index);
+  // Owns from now on an event that the device has made elsewhere. This event must be new.
+  void adopt(void* event, DeviceIndex index);
   // Marks the current end of `stream`. Raises RuntimeError if the stream belongs to another type of device than the
   // event, or to another device than that of the first record.
   void record(const Stream& stream);

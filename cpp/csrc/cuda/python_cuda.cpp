@@ -1,8 +1,8 @@
-// Mirrors: torch/csrc/cuda/Module.cpp, torch/csrc/cuda/Stream.cpp
+// Mirrors: torch/csrc/cuda/Module.cpp, torch/csrc/cuda/Stream.cpp, torch/csrc/cuda/Event.cpp
 //
 // The functions that reftorch/cuda calls; csrc/python_stream.cpp binds streams and events. Functions that wait for a
 // device release the GIL. python_memory.cpp has the functions for memory, python_graph.cpp those for graphs. Left out:
-// NVTX, IPC.
+// NVTX, tensors for other processes.
 #include <csrc/cuda/python_cuda.h>
 
 #include <csrc/cuda/python_activities.h>
@@ -15,6 +15,7 @@
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/cuda/Sleep.h>
 #include <ATen/record_function.h>
+#include <c10/core/Event.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDADevice.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -24,7 +25,9 @@
 
 #include <pthread.h>
 
+#include <cstring>
 #include <mutex>
+#include <string>
 
 #include <pybind11/pybind11.h>
 
@@ -112,6 +115,26 @@ void init_streams(py::module_& m) {
   });
 }
 
+// An event that other processes open by its handle.
+void init_events(py::module_& m) {
+  m.def("_cuda_getIpcEventHandle", [](c10::Event& event) {
+    event.create(c10::cuda::current_device());
+    cudaIpcEventHandle_t handle = {};
+    C10_CUDA_CHECK(cudaIpcGetEventHandle(&handle, static_cast<cudaEvent_t>(event.eventId())));
+    return py::bytes(reinterpret_cast<const char*>(&handle), sizeof handle);
+  });
+  m.def("_cuda_openIpcEventHandle", [](c10::Event& event, int64_t device, const std::string& bytes) {
+    cudaIpcEventHandle_t handle = {};
+    TORCH_CHECK(bytes.size() == sizeof handle, "cudaIpcEventHandle_t expects byte-like object of size ", sizeof handle,
+                ", but got ", bytes.size());
+    std::memcpy(&handle, bytes.data(), sizeof handle);
+    const c10::cuda::CUDAGuard guard(checked_device_index(device));
+    cudaEvent_t opened = nullptr;
+    C10_CUDA_CHECK(cudaIpcOpenEventHandle(&opened, handle));
+    event.adopt(opened, checked_device_index(device));
+  });
+}
+
 // The functions of CUDA's runtime that torch.cuda.cudart() has. They return the number of an error.
 void init_cudart(py::module_& m) {
   using no_gil = py::call_guard<py::gil_scoped_release>;
@@ -180,6 +203,7 @@ void initCuda(PyObject* module) {
   m.def("_cuda_getDefaultGenerator",
         [](int64_t device) { return at::cuda::detail::getDefaultCUDAGenerator(checked_device_index(device)); });
   init_streams(m);
+  init_events(m);
   init_cudart(m);
   initCudaMemory(m);
   initCudaGraph(m);

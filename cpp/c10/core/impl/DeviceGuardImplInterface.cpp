@@ -42,11 +42,15 @@ void DeviceGuardImplInterface::synchronizeDevice(DeviceIndex) const {
 
 void DeviceGuardImplInterface::destroyEvent(void*, DeviceIndex) const noexcept {}
 
+void DeviceGuardImplInterface::createEvent(void**, DeviceIndex, EventFlag) const {
+  TORCH_CHECK(false, DeviceTypeName(type()), " backend doesn't support events.");
+}
+
 void DeviceGuardImplInterface::record(void**, const Stream&, DeviceIndex, EventFlag) const {
   TORCH_CHECK(false, DeviceTypeName(type()), " backend doesn't support events.");
 }
 
-void DeviceGuardImplInterface::block(void*, const Stream&) const {
+void DeviceGuardImplInterface::block(void*, const Stream&, EventFlag) const {
   TORCH_CHECK(false, DeviceTypeName(type()), " backend doesn't support events.");
 }
 

@@ -17,11 +17,20 @@ namespace reftorch::c10 {
 
 class DataPtr;
 
-// What an event is used for. Events that keep the time cost more, so PyTorch's default is an event that keeps no time.
-enum class EventFlag {
-  PYTORCH_DEFAULT,
-  BACKEND_DEFAULT, // the event keeps the time
+// What an event is used for; the flags can be combined. Events that keep the time cost more, so PyTorch's default is an
+// event that keeps no time.
+enum class EventFlag : unsigned {
+  PYTORCH_DEFAULT = 0,
+  BACKEND_DEFAULT = 1, // the event keeps the time
+  INTERPROCESS = 2,    // other processes can open the event; such an event keeps no time
+  EXTERNAL = 4,        // a graph records the event, and waits for it, for the program: at each replay
 };
+constexpr EventFlag operator|(EventFlag a, EventFlag b) {
+  return static_cast<EventFlag>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+constexpr bool has_flag(EventFlag flags, EventFlag flag) {
+  return (static_cast<unsigned>(flags) & static_cast<unsigned>(flag)) != 0;
+}
 
 namespace impl {
 
@@ -56,11 +65,12 @@ struct C10_API DeviceGuardImplInterface {
     return false;
   }
 
-  // --- Events. `*event` is null until the first record, which creates the device's event.
+  // --- Events. `*event` is null until the first record, which creates the device's event, or until createEvent.
+  virtual void createEvent(void** event, DeviceIndex index, EventFlag flag) const;
   virtual void destroyEvent(void* event, DeviceIndex index) const noexcept;
   virtual void record(void** event, const Stream& stream, DeviceIndex index, EventFlag flag) const;
   // Makes later work on `stream` wait for the work that `event` recorded. The caller does not wait.
-  virtual void block(void* event, const Stream& stream) const;
+  virtual void block(void* event, const Stream& stream, EventFlag flag) const;
   virtual bool queryEvent(void* event) const;
   virtual void synchronizeEvent(void* event) const;
   // Returns the milliseconds between two events that keep the time.

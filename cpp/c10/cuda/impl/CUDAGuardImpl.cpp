@@ -23,25 +23,38 @@ void CUDAGuardImpl::destroyEvent(void* event, DeviceIndex index) const noexcept 
   C10_CUDA_IGNORE_ERROR(cudaEventDestroy(static_cast<cudaEvent_t>(event)));
 }
 
+void CUDAGuardImpl::createEvent(void** event, DeviceIndex index, EventFlag flag) const {
+  const CUDAGuard guard(index);
+  unsigned flags = has_flag(flag, EventFlag::BACKEND_DEFAULT) ? cudaEventDefault : cudaEventDisableTiming;
+  if (has_flag(flag, EventFlag::INTERPROCESS)) {
+    flags |= cudaEventInterprocess;
+  }
+  cudaEvent_t handle = nullptr;
+  C10_CUDA_CHECK(cudaEventCreateWithFlags(&handle, flags));
+  *event = handle;
+}
+
 void CUDAGuardImpl::record(void** event, const Stream& stream, DeviceIndex index, EventFlag flag) const {
   TORCH_CHECK(index == -1 || index == stream.device_index(), "Event device index ", static_cast<int>(index),
               " does not match recording stream's device index ", static_cast<int>(stream.device_index()), ".");
   const CUDAGuard guard(stream.device_index());
-  cudaEvent_t handle = static_cast<cudaEvent_t>(*event);
-  if (handle == nullptr) {
-    const unsigned flags = flag == EventFlag::BACKEND_DEFAULT ? cudaEventDefault : cudaEventDisableTiming;
-    C10_CUDA_CHECK(cudaEventCreateWithFlags(&handle, flags));
-    *event = handle;
+  if (*event == nullptr) {
+    createEvent(event, stream.device_index(), flag);
   }
-  C10_CUDA_CHECK(cudaEventRecord(handle, CUDAStream(stream)));
+  // Without a capture there is no graph to which the event could be external, and CUDA refuses the flag.
+  const bool external = has_flag(flag, EventFlag::EXTERNAL) && isStreamCapturing(stream);
+  C10_CUDA_CHECK(cudaEventRecordWithFlags(static_cast<cudaEvent_t>(*event), CUDAStream(stream),
+                                          external ? cudaEventRecordExternal : cudaEventRecordDefault));
 }
 
-void CUDAGuardImpl::block(void* event, const Stream& stream) const {
+void CUDAGuardImpl::block(void* event, const Stream& stream, EventFlag flag) const {
   if (event == nullptr) {
     return;
   }
   const CUDAGuard guard(stream.device_index());
-  C10_CUDA_CHECK(cudaStreamWaitEvent(CUDAStream(stream), static_cast<cudaEvent_t>(event), 0));
+  const bool external = has_flag(flag, EventFlag::EXTERNAL) && isStreamCapturing(stream);
+  C10_CUDA_CHECK(cudaStreamWaitEvent(CUDAStream(stream), static_cast<cudaEvent_t>(event),
+                                     external ? cudaEventWaitExternal : cudaEventWaitDefault));
 }
 
 bool CUDAGuardImpl::queryEvent(void* event) const {

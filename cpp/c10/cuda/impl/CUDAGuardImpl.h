@@ -56,9 +56,10 @@ struct CUDAGuardImpl final : c10::impl::DeviceGuardImplInterface {
   void synchronizeDevice(DeviceIndex index) const override;
   bool isStreamCapturing(const Stream& stream) const override;
 
+  void createEvent(void** event, DeviceIndex index, EventFlag flag) const override;
   void destroyEvent(void* event, DeviceIndex index) const noexcept override;
   void record(void** event, const Stream& stream, DeviceIndex index, EventFlag flag) const override;
-  void block(void* event, const Stream& stream) const override;
+  void block(void* event, const Stream& stream, EventFlag flag) const override;
   bool queryEvent(void* event) const override;
   void synchronizeEvent(void* event) const override;
   double elapsedTime(void* event1, void* event2, DeviceIndex index) const override;

@@ -52,7 +52,7 @@ void with_open_peers(Device& device, const std::function<void()>& f) {
   }
 }
 
-static cudaError_t synchronize(const Mark& mark) {
+cudaError_t synchronize(const Mark& mark) {
   wait_for(mark);
   return done(status());
 }
@@ -429,72 +429,4 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t handle, void (*function)(void*), voi
     enqueue(stream, {nullptr, [=](unsigned long) { function(data); }});
     return cudaSuccess;
   });
-}
-
-// ---- Events ----
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  RETURN_IF_ERROR(status());
-  *event = new CUevent_st{current_device, {}};
-  return cudaSuccess;
-}
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  delete event;
-  return cudaSuccess;
-}
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
-  const ApiCall call("cudaEventRecord");
-  return with_stream(handle, [&](const StreamPtr& stream) {
-    if (event->device != stream->device->index) {
-      return cudaErrorInvalidResourceHandle;
-    }
-    if (!capture_record(*event, *stream)) {
-      record_event(*event, stream);
-    }
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned) {
-  const ApiCall call("cudaStreamWaitEvent");
-  return with_stream(handle, [&](const StreamPtr& stream) {
-    cudaError_t error = cudaSuccess;
-    if (!capture_wait(stream, *event, &error)) {
-      wait_event(stream, *event);
-    }
-    return error;
-  });
-}
-cudaError_t cudaEventQuery(cudaEvent_t event) {
-  RETURN_IF_ERROR(status());
-  RETURN_IF_ERROR(forbid_wait(*event));
-  {
-    std::lock_guard<std::mutex> lock(runtime().mutex);
-    if (!passed(event->mark)) {
-      return done(cudaErrorNotReady);
-    }
-  }
-  if_watching([&](Observer& it) { it.host_waits_for_event(event); });
-  return cudaSuccess;
-}
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  const ApiCall call("cudaEventSynchronize");
-  RETURN_IF_ERROR(status());
-  RETURN_IF_ERROR(forbid_wait(*event));
-  if_watching([&](Observer& it) { it.host_waits_for_event(event); });
-  return synchronize(mark_of(*event));
-}
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  const Mark begun = mark_of(*start), ended = mark_of(*end);
-  if (begun.time == nullptr || ended.time == nullptr) {
-    return done(cudaErrorInvalidResourceHandle);
-  }
-  RETURN_IF_ERROR(cudaEventQuery(start));
-  RETURN_IF_ERROR(cudaEventQuery(end));
-  for (const Mark& mark : {begun, ended}) { // an event that another thread has recorded again meanwhile
-    wait_for(mark);
-  }
-  *milliseconds = std::chrono::duration<float, std::milli>(*ended.time - *begun.time).count();
-  return cudaSuccess;
 }

@@ -3,7 +3,7 @@
 // The subset of CUDA that reftorch's .cu files and the kernels of learners use, for a plain C++17 compiler. The other
 // files of this folder implement the subset on host threads. Names, error numbers and rules are CUDA's, so a .cu file
 // that includes <cuda_runtime.h> works with either of the two. Left out: textures, dynamic parallelism,
-// cudaMallocManaged, processes that share memory, and graphs that a program builds node by node.
+// cudaMallocManaged, processes that share device memory, and graphs that a program builds node by node.
 #pragma once
 
 #include <atomic>
@@ -77,6 +77,7 @@ enum cudaError_t {
   cudaErrorInvalidConfiguration = 9,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorMapBufferObjectFailed = 205,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorIllegalState = 401,
   cudaErrorNotReady = 600,
@@ -107,7 +108,9 @@ enum cudaMemcpyKind {
 };
 enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice };
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
-enum { cudaEventDefault = 0, cudaEventDisableTiming = 2 };
+enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventInterprocess = 4 };
+enum { cudaEventRecordDefault = 0, cudaEventRecordExternal = 1 };
+enum { cudaEventWaitDefault = 0, cudaEventWaitExternal = 1 };
 enum cudaStreamCaptureStatus {
   cudaStreamCaptureStatusNone,
   cudaStreamCaptureStatusActive,
@@ -126,6 +129,9 @@ using cudaGraph_t = struct CUgraph_st*;
 using cudaGraphExec_t = struct CUgraphExec_st*;
 using cudaGraphNode_t = struct CUgraphNode_st*;
 
+struct cudaIpcEventHandle_t {
+  char reserved[64];
+};
 struct cudaPointerAttributes {
   cudaMemoryType type;
   int device;
@@ -196,9 +202,13 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
+// See Note [Events between processes].
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle);
 
 // See Note [Graphs in the simulator].
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);

@@ -119,6 +119,18 @@ void capture_operation(CUstream_st& stream, Operation operation) {
   stream.last_nodes = {capture.nodes.size() - 1};
 }
 
+cudaError_t capture_event(const CUevent_st& event, CUstream_st& stream, bool records) {
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  if (stream.capture == nullptr) {
+    return cudaErrorInvalidValue;
+  }
+  capture_operation(stream, {records ? "event record" : "event wait", nullptr});
+  Node& node = stream.capture->nodes.back();
+  node.event = event.itself;
+  node.records = records;
+  return cudaSuccess;
+}
+
 bool capture_record(CUevent_st& event, CUstream_st& stream) {
   std::lock_guard<std::mutex> lock(runtime().mutex);
   event.capture = stream.capture;
@@ -137,12 +149,11 @@ bool capture_wait(const StreamPtr& stream, const CUevent_st& event, cudaError_t*
   if (theirs == nullptr && ours == nullptr) {
     return false;
   }
-  const bool is_recorded = theirs != nullptr || event.mark.stream != nullptr;
   if (theirs != nullptr && theirs->ended) {
     *error = cudaErrorCapturedEvent;
   } else if (theirs != nullptr && !theirs->valid) {
     *error = cudaErrorStreamCaptureInvalidated;
-  } else if (theirs == nullptr && is_recorded) {
+  } else if (theirs == nullptr && is_recorded(event)) {
     *error = cudaErrorStreamCaptureIsolation;
   } else if (theirs != nullptr && stream->is_default) {
     *error = cudaErrorStreamCaptureImplicit;
@@ -209,7 +220,13 @@ static void launch_graph(CUgraphExec_st& exec, const StreamPtr& stream) {
         wait_event(lanes[node.lane], exec.done[dependency]);
       }
     }
-    enqueue(lanes[node.lane], node.operation);
+    if (node.event == nullptr) {
+      enqueue(lanes[node.lane], node.operation);
+    } else if (node.records) {
+      record_event(*node.event, lanes[node.lane]);
+    } else {
+      wait_event(lanes[node.lane], *node.event);
+    }
     if (node.other_lanes_wait) {
       record_event(exec.done[i], lanes[node.lane]);
     }

@@ -3,7 +3,8 @@
 // The declarations that the files of the simulator share:
 //   blocks.cpp   runs the threads of a block, as fibers of one host thread that switch at barriers
 //   memory.cpp   a range of addresses for each device, which host code cannot touch
-//   streams.cpp  a queue and a worker thread for each stream; events; the rules of the legacy default stream
+//   streams.cpp  a queue and a worker thread for each stream; the rules of the legacy default stream
+//   events.cpp   places in streams, for which this process and others wait
 //   graphs.cpp   work that is recorded instead of run, and run later as often as the program wants
 //   symbols.cpp  the names of kernels
 //   output.cpp   what kernels print
@@ -92,12 +93,15 @@ std::string function_name(const void* function);
 
 using StreamPtr = std::shared_ptr<CUstream_st>;
 
-// Means "the stream has finished its first `ticket` operations". An event is a Mark; `time` is for
-// cudaEventElapsedTime.
+struct SharedEvent; // see Note [Events between processes]
+
+// Means "the stream has finished its first `ticket` operations", or, if `shared` is set, "the recording number `ticket`
+// has passed". An event is a Mark; `time` is for cudaEventElapsedTime.
 struct Mark {
-  StreamPtr stream;
+  StreamPtr stream{};
   uint64_t ticket = 0;
-  std::shared_ptr<std::chrono::steady_clock::time_point> time;
+  std::shared_ptr<std::chrono::steady_clock::time_point> time{};
+  std::shared_ptr<SharedEvent> shared{};
 };
 
 struct Capture;
@@ -154,13 +158,18 @@ struct Queued {
 };
 // If the stream captures, the operation is recorded and not run.
 Mark enqueue(const StreamPtr& stream, Operation operation);
+StreamPtr find_stream(cudaStream_t stream); // the caller holds the mutex; null if there is no such stream
+
+// ---- events.cpp ----
+
 // Host threads may record one event, wait for it and ask for it at the same time, so its mark is read under the mutex,
 // too. mark_of() locks it.
 Mark mark_of(const CUevent_st& event);
+bool is_recorded(const CUevent_st& event); // the caller holds the mutex
 // The stream does not capture.
 void record_event(CUevent_st& event, const StreamPtr& stream);
 void wait_event(const StreamPtr& stream, const CUevent_st& event);
-StreamPtr find_stream(cudaStream_t stream); // the caller holds the mutex; null if there is no such stream
+bool has_passed(const SharedEvent& event, uint64_t recording);
 
 // ---- graphs.cpp ----
 
@@ -170,6 +179,8 @@ struct Node {
   Operation operation;
   size_t lane;
   std::vector<size_t> dependencies;
+  std::shared_ptr<CUevent_st> event{}; // a launch records it or waits for it, and the operation has only a name
+  bool records = false;
   bool other_lanes_wait = false; // whether it is a dependency of a node of another lane
 };
 
@@ -185,6 +196,9 @@ struct Capture {
 
 // Adds a node to the graph that the stream captures. The caller holds the mutex.
 void capture_operation(CUstream_st& stream, Operation operation);
+// Adds a node that records an event for host code and other streams, or waits for one, at each launch of the graph.
+// Returns an error if the stream does not capture.
+cudaError_t capture_event(const CUevent_st& event, CUstream_st& stream, bool records);
 // Returns the error because of which no operation of the stream can be enqueued: its capture is invalid, or it is the
 // legacy stream of a device on which a blocking stream captures. The caller holds the mutex.
 cudaError_t capture_error(const CUstream_st& stream);
@@ -208,6 +222,8 @@ char* device_view(const void* p, size_t bytes);
 
 // Remembers the error for cudaGetLastError, and returns it.
 cudaError_t done(cudaError_t error);
+// Waits, and returns the error of the current device.
+cudaError_t synchronize(const Mark& mark);
 // Returns the error because of which every call fails: the process is a forked child, there are no devices, or the
 // current device has failed.
 cudaError_t status();
@@ -279,8 +295,10 @@ struct CUstream_st {
 };
 
 struct CUevent_st {
-  int device;
-  cudasim::Mark mark;                          // of the last recording
+  int device = 0;
+  cudasim::Mark mark{};                        // of the last recording
   std::shared_ptr<cudasim::Capture> capture{}; // if the last recording was on a stream that captured
   std::vector<size_t> last_nodes{};
+  std::shared_ptr<cudasim::SharedEvent> shared{}; // of an interprocess event, whose mark is not used
+  std::shared_ptr<CUevent_st> itself{};           // until cudaEventDestroy
 };

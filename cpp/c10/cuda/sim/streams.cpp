@@ -106,7 +106,8 @@ Runtime::Runtime() {
 }
 
 bool passed(const Mark& mark) {
-  return mark.stream == nullptr || mark.stream->finished >= mark.ticket || runtime().ended;
+  return runtime().ended || (mark.shared != nullptr ? has_passed(*mark.shared, mark.ticket)
+                                                    : mark.stream == nullptr || mark.stream->finished >= mark.ticket);
 }
 void wait_for(const Mark& mark) {
   Runtime& r = runtime();
@@ -115,7 +116,13 @@ void wait_for(const Mark& mark) {
     r.running--;
     r.progress.notify_all();
   }
-  r.progress.wait(lock, [&] { return passed(mark) && !(is_worker && r.paused); });
+  const auto may_go_on = [&] { return passed(mark) && !(is_worker && r.paused); };
+  if (mark.shared == nullptr) {
+    r.progress.wait(lock, may_go_on);
+  }
+  while (!may_go_on()) { // no other process notifies this one
+    r.progress.wait_for(lock, std::chrono::milliseconds(1));
+  }
   r.running += is_worker;
 }
 
@@ -236,23 +243,6 @@ Mark enqueue(const StreamPtr& stream, Operation operation) {
   }
   stream->work.notify_one();
   return mark;
-}
-
-void record_event(CUevent_st& event, const StreamPtr& stream) {
-  if_watching([&](Observer& it) { it.event_recorded(&event, stream.get()); });
-  auto time = std::make_shared<std::chrono::steady_clock::time_point>();
-  Mark mark = enqueue(stream, {nullptr, [time](unsigned long) { *time = std::chrono::steady_clock::now(); }});
-  mark.time = time;
-  std::lock_guard<std::mutex> lock(runtime().mutex);
-  std::swap(event.mark, mark); // the mark of the recording before is destroyed after the mutex is unlocked
-}
-Mark mark_of(const CUevent_st& event) {
-  std::lock_guard<std::mutex> lock(runtime().mutex);
-  return event.mark;
-}
-void wait_event(const StreamPtr& stream, const CUevent_st& event) {
-  if_watching([&](Observer& it) { it.stream_waits(stream.get(), &event); });
-  enqueue(stream, {nullptr, [mark = mark_of(event)](unsigned long) { wait_for(mark); }});
 }
 
 } // namespace cudasim

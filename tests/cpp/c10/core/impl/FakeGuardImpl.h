@@ -83,7 +83,7 @@ struct FakeGuardImpl final : DeviceGuardImplInterface {
     *static_cast<std::string*>(*event) = name(stream);
     note("record " + name(stream));
   }
-  void block(void* event, const Stream& stream) const override {
+  void block(void* event, const Stream& stream, EventFlag) const override {
     note(name(stream) + " waits for " + *static_cast<std::string*>(event));
   }
   bool queryEvent(void*) const override {
