@@ -39,12 +39,13 @@ def wait_for_the_others() -> None:
     dist.all_reduce(torch.ones(4))
 
 
-def until_they_wait(waiting: int) -> RankStacks:
-    """Ask until so many ranks wait."""
+def until_they_wait(waiting: int, call: str = "") -> RankStacks:
+    """Ask until so many ranks wait in a call of this name."""
     end = time.monotonic() + 30
     while True:
         stacks = rank_stacks(cpp=False)
-        if sum((each.doing or "").startswith("waits in") for each in stacks.ranks) == waiting:
+        doing = [each.doing or "" for each in stacks.ranks]
+        if sum(each.startswith("waits in") and call in each for each in doing) == waiting:
             return stacks
         assert time.monotonic() < end, stacks
         time.sleep(0.01)
@@ -56,7 +57,7 @@ def of_three(cpp: bool) -> RankStacks:
         dist.barrier()
         found = None
         if dist.get_rank() == 1:
-            until_they_wait(2)
+            until_they_wait(2, "all_reduce")  # and none is still in the barrier
             found = rank_stacks(cpp=cpp)
         wait_for_the_others()
         return found
