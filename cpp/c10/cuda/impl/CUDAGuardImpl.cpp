@@ -41,7 +41,7 @@ void CUDAGuardImpl::record(void** event, const Stream& stream, DeviceIndex index
   if (*event == nullptr) {
     createEvent(event, stream.device_index(), flag);
   }
-  // Without a capture there is no graph to which the event could be external, and CUDA refuses the flag.
+  // CUDA refuses the flag cudaEventRecordExternal if the stream does not capture a graph.
   const bool external = has_flag(flag, EventFlag::EXTERNAL) && isStreamCapturing(stream);
   C10_CUDA_CHECK(cudaEventRecordWithFlags(static_cast<cudaEvent_t>(*event), CUDAStream(stream),
                                           external ? cudaEventRecordExternal : cudaEventRecordDefault));
