@@ -74,7 +74,7 @@ def _lesson(console: Console, file: Path, busy: Busy, look: bool) -> bool:
     changes += [
         f"cell {position}: {(cell.source.splitlines() or [''])[0]}"
         for position, (cell, before) in enumerate(zip(made.cells, stored.cells, strict=True))
-        if cell.cell_type == "code" and _comparable(cell) != _comparable(before)
+        if cell.cell_type == "code" and _comparable(cell, look) != _comparable(before, look)
     ]
     _tell(console, file, changes, look)
     if changes and not look:
@@ -154,11 +154,11 @@ def _tell(console: Console, file: Path, changes: Iterable[str], look: bool) -> N
         console.print(f"  {change}", markup=False)
 
 
-def _comparable(cell: NotebookNode) -> list[Any]:
+def _comparable(cell: NotebookNode, look: bool) -> list[Any]:
     """A cell's outputs without what differs from run to run; nothing where the cell's output is not compared."""
     if "nbval-ignore-output" in cell.metadata.get("tags", []):
         return [bool(cell.outputs)]
-    patterns = _patterns()
+    patterns = _patterns(look)
     outputs: list[Any] = []
     for output in cell.outputs:
         if output.output_type == "stream":
@@ -171,11 +171,20 @@ def _comparable(cell: NotebookNode) -> list[Any]:
     return outputs
 
 
-def _patterns() -> list[tuple[str, str]]:
-    """Return what nbval scrubs, except listings, whose line numbers are brought up to date here."""
+# Patterns of nbval.cfg for the numbers of source lines.
+LINE_NUMBERS = ("listing", "place", "place in a link", "numbered line")
+
+
+def _patterns(look: bool) -> list[tuple[str, str]]:
+    """Return what nbval scrubs.
+
+    Line numbers are scrubbed only for a look: an edit above a line makes no lesson wrong, but a lesson that is built
+    shows the numbers of today. A listing is always compared with its numbers.
+    """
     config = configparser.RawConfigParser()
     config.read_string(SANITIZE.read_text())
-    return [(config[name]["regex"], config[name]["replace"]) for name in config.sections() if name != "listing"]
+    kept = LINE_NUMBERS[:1] if look else LINE_NUMBERS
+    return [(config[name]["regex"], config[name]["replace"]) for name in config.sections() if name not in kept]
 
 
 def _scrubbed(text: str, patterns: list[tuple[str, str]]) -> str:

@@ -49,12 +49,15 @@ def test_a_lesson_is_run_once_and_then_up_to_date(toy, lesson, capsys):
     assert toy.lesson.read_bytes() == before
 
 
-def test_what_differs_from_run_to_run_is_no_change(toy, lesson, capsys):
+def test_what_differs_from_run_to_run_is_no_change_for_a_look(toy, lesson, capsys):
     lesson("object()", "import os\nprint(f'stop at engine.cpp:{os.getpid()}')")
     main(["build", "07"])
     capsys.readouterr()
     assert main(["build", "07", "--check"]) == 0
     assert "lesson.ipynb: up to date" in capsys.readouterr().out
+    before = outputs(toy)
+    assert main(["build", "07"]) == 0
+    assert outputs(toy)[1] != before[1], "a build stores the line numbers of today"
 
 
 def test_no_letters_of_the_checkouts_path_are_stored_where_gdb_has_cut_it(toy, lesson):
