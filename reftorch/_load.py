@@ -7,11 +7,10 @@ The environment variable ``REFTORCH_BUILD`` chooses ``debug``, ``release``, ``sa
 first of ``preferred_builds()`` that is there is loaded.
 """
 
-import ctypes
 import importlib.util
 import os
 import sys
-import sysconfig
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import ModuleType
 
@@ -21,7 +20,7 @@ LIBRARY_DIR = Path(__file__).resolve().parent / "lib"
 
 def extension_path(build_type: str) -> Path:
     """Return the path of the extension of ``build_type`` for this interpreter, whether the file exists or not."""
-    return LIBRARY_DIR / build_type / f"_C{sysconfig.get_config_var('EXT_SUFFIX')}"
+    return LIBRARY_DIR / build_type / f"_C{EXTENSION_SUFFIXES[0]}"
 
 
 def chosen_extension() -> Path:
@@ -52,6 +51,7 @@ def _load_blas() -> None:
     spec = importlib.util.find_spec("scipy_openblas32")
     if spec is None or spec.origin is None:
         raise ImportError(f"scipy-openblas32 is missing. {how_to_mend('make debug')}", name="reftorch._C")
+    ctypes = importlib.import_module("ctypes")  # not at the top: this function is seldom needed
     ctypes.CDLL(str(Path(spec.origin).parent / "lib" / "libscipy_openblas.so"))
 
 

@@ -7,7 +7,6 @@ lines long because it contains both storage classes, as in PyTorch.
 
 from __future__ import annotations
 
-import ctypes
 import os
 from builtins import bool as _bool  # inside the class TypedStorage, `bool` and `int` are methods
 from builtins import int as _int
@@ -84,6 +83,8 @@ class UntypedStorage:
         assert self.device.type == "cpu", "Python cannot address the memory of a device"
         if self.nbytes() == 0:
             return memoryview(bytearray())
+        import ctypes  # not at the top: few programs need it
+
         return memoryview((ctypes.c_char * self.nbytes()).from_address(self.data_ptr())).cast("B")
 
     @classmethod
@@ -288,6 +289,8 @@ class UntypedStorage:
             raise RuntimeError(f"expected a part of {self.nbytes()} bytes, got {nbytes} bytes from byte {start} on")
         if nbytes == 0:
             return UntypedStorage(0)
+        import ctypes
+
         memory: Any = (ctypes.c_char * self.nbytes()).from_address(self.data_ptr())
         memory.owner = self  # keeps the memory alive as long as the part is used
         return self._wrap(_C.StorageBase._of(_C._frombuffer(memory, _C.uint8, nbytes, start)))

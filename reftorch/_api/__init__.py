@@ -20,7 +20,7 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -71,17 +71,20 @@ def missing(module: str, name: str) -> str | None:
     return f"not in reftorch: {place}.{name}{file}; {row.reason}; see the table reftorch/_api/names.csv"
 
 
-def getattr_of(module: str, lazy: Sequence[str] = ()) -> Callable[[str], Any]:
+def getattr_of(module: str, lazy: Sequence[str] = (), of_lazy: Mapping[str, str] | None = None) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a module: an AttributeError that says whether PyTorch has the name.
 
     Args:
         module: the name of the module.
         lazy: its submodules that are imported at their first use, because most programs use none of them.
+        of_lazy: names of ``module`` that one of these submodules defines, and the submodule.
     """
 
     def __getattr__(name: str) -> Any:
         if name in lazy:
             return importlib.import_module(f"{module}.{name}")
+        if of_lazy and name in of_lazy:
+            return getattr(importlib.import_module(f"{module}.{of_lazy[name]}"), name)
         owner = sys.modules.get(module)
         message = f"module '{owner.__name__ if owner else module}' has no attribute '{name}'"
         why = None if name.startswith("_") else missing(module, name)
@@ -124,7 +127,7 @@ class _MissingNames:
 
 # Modules that are imported with the package and have no ``__getattr__`` of their own.
 _MODULES = ("accelerator", "autograd", "backends", "cuda", "func", "linalg", "multiprocessing", "nn", "nn.functional",
-            "nn.init", "nn.utils", "random", "serialization")  # fmt: skip
+            "nn.init", "random", "serialization")  # fmt: skip
 
 
 def install() -> None:

@@ -8,7 +8,6 @@ Leaves out: processes of other programs, unified memory. The counters of pinned 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import pickle
 import sys
 from collections import OrderedDict
@@ -524,6 +523,8 @@ class CUDAPluggableAllocator(_CUDAAllocator):
     """
 
     def __init__(self, path_to_so_file: str, alloc_fn_name: str, free_fn_name: str) -> None:
+        import ctypes  # not at the top: few programs need it
+
         self._library = ctypes.CDLL(path_to_so_file)
         alloc_fn, free_fn = (
             ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value for name in (alloc_fn_name, free_fn_name)

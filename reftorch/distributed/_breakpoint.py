@@ -5,7 +5,6 @@ Mirrors: torch/distributed/__init__.py (``breakpoint``)
 
 from __future__ import annotations
 
-import pdb
 import sys
 import traceback
 from datetime import timedelta
@@ -40,6 +39,8 @@ def breakpoint(rank: int = 0, skip: int = 0, timeout_s: float | None = 3600) -> 
             group.set_timeout(timedelta(seconds=timeout_s))
     if c10d.get_rank() == rank:
         if sys.breakpointhook is sys.__breakpointhook__:
+            import pdb  # not at the top: it imports eight modules
+
             print(f"\n!!! Type 'up' to get to the frame that called dist.breakpoint(rank={rank})\n", flush=True)
             pdb.Pdb().set_trace()
         else:

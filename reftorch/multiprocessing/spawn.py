@@ -6,7 +6,6 @@ Leaves out: the parallel start of processes by TORCH_MP_PARALLEL_START.
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import pickle
@@ -76,6 +75,8 @@ class ProcessExitedException(ProcessException):
 
 def _wrap(fn: Callable[..., None], i: int, args: tuple[Any, ...], error_file: str) -> None:
     """What a process runs: the function. The traceback of an exception goes into a file, which the parent reads."""
+    import ctypes  # not at the top: the processes that start others do not need it
+
     # If the parent dies, the kernel ends this process with SIGINT, so that no process is left behind.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
     try:

@@ -11,7 +11,6 @@ from typing import Any
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
 from reftorch.autograd.function import Function
-from reftorch.distributed import distributed_c10d as c10d
 
 __all__ = ["CrossMapLRN2d", "SyncBatchNorm"]
 
@@ -23,10 +22,9 @@ def _forward_windows(channels: int, size: int) -> list[list[float]]:
     PyTorch, the first square never goes out.
     """
     reach = int((size - 1) / 2 + 1)
-    row = [1.0 if j < min(reach, channels) else 0.0 for j in range(channels)]
-    rows = [row]
+    rows = [[1.0 if j < min(reach, channels) else 0.0 for j in range(channels)]]
     for c in range(1, channels):
-        row = list(row)
+        row = list(rows[-1])
         if c < channels - reach + 1:
             row[c + reach - 1] += 1
         if c > reach:
@@ -92,6 +90,8 @@ class SyncBatchNorm(Function):
         process_group: Any,
         world_size: int,
     ) -> Any:
+        from reftorch.distributed import distributed_c10d as c10d  # not at the top: few programs need it
+
         channels = input.shape[1]
         size = input.numel() // channels
         if size == 1 and world_size < 2:
@@ -133,6 +133,8 @@ class SyncBatchNorm(Function):
         )
         grad_input = None
         if needs_input:
+            from reftorch.distributed import distributed_c10d as c10d
+
             combined = _VF.cat([sum_dy, sum_dy_xmu])
             c10d.all_reduce(combined, group=ctx.process_group)
             sum_dy, sum_dy_xmu = combined.chunk(2)

@@ -1,6 +1,7 @@
 """Normalization of channels over a batch.
 
 Mirrors: torch/nn/modules/batchnorm.py
+Here ``SyncBatchNorm`` imports ``reftorch.distributed`` when it runs, because few programs need it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from typing import Any
 
 from reftorch import _C, _VF
 from reftorch._tensor import Tensor
-from reftorch.distributed import distributed_c10d as c10d
 from reftorch.nn import functional as F
 from reftorch.nn import init
 from reftorch.nn.modules._functions import SyncBatchNorm as sync_batch_norm
@@ -349,6 +349,8 @@ class SyncBatchNorm(_BatchNorm):
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         self._check_non_zero_input_channels(input)
+        from reftorch.distributed import distributed_c10d as c10d
+
         group = self.process_group
         if not self.training or (group is None and not c10d.is_initialized()):
             return super().forward(input)

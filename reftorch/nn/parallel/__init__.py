@@ -3,13 +3,14 @@
 Mirrors: torch/nn/parallel/__init__.py
 """
 
+from typing import TYPE_CHECKING
+
 from reftorch._api import getattr_of as _getattr_of
 from reftorch.nn.parallel.parallel_apply import parallel_apply
 from reftorch.nn.parallel.replicate import replicate
 from reftorch.nn.parallel.scatter_gather import gather, scatter
 
 from reftorch.nn.parallel.data_parallel import DataParallel, data_parallel  # isort: skip
-from reftorch.nn.parallel.distributed import DistributedDataParallel  # isort: skip
 
 __all__ = [
     "DataParallel",
@@ -21,4 +22,12 @@ __all__ = [
     "scatter",
 ]
 
-__getattr__ = _getattr_of("reftorch.nn.parallel")
+# A program of one process needs neither this class nor reftorch.distributed: both are imported at their first use.
+if TYPE_CHECKING:
+    from reftorch.nn.parallel.distributed import DistributedDataParallel
+else:  # type checkers would accept any name if they saw this function
+    __getattr__ = _getattr_of("reftorch.nn.parallel", ("distributed",), {"DistributedDataParallel": "distributed"})
+
+
+def __dir__() -> list[str]:
+    return [*globals(), "DistributedDataParallel", "distributed"]

@@ -3,7 +3,10 @@
 Mirrors: torch/nn/utils/__init__.py
 """
 
-from reftorch.nn.utils import fusion, parametrizations, parametrize, prune, rnn, stateless
+from typing import TYPE_CHECKING
+
+from reftorch._api import getattr_of as _getattr_of
+from reftorch.nn.utils import fusion, parametrizations, parametrize, rnn, stateless
 from reftorch.nn.utils.clip_grad import (
     _clip_grads_with_norm_ as clip_grads_with_norm_,
 )
@@ -52,3 +55,12 @@ __all__ = [
     "vector_to_parameters",
     "weight_norm",
 ]
+
+if TYPE_CHECKING:
+    from reftorch.nn.utils import prune
+else:  # type checkers would accept any name if they saw this function
+    __getattr__ = _getattr_of("reftorch.nn.utils", ("prune",))
+
+
+def __dir__() -> list[str]:
+    return [*globals(), "prune"]
