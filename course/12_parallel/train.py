@@ -21,7 +21,7 @@ parser.add_argument("--dropout", type=float, default=0.5)
 parser.add_argument("--norm", choices=("batch", "sync"), default="batch")
 parser.add_argument("--all-labelled", action="store_true")
 parser.add_argument("--double", action="store_true", help="float64 in place of float32")
-parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--masks", type=int, help="a seed for the masks of dropout: the first weights stay as they are")
 options = parser.parse_args()
 
 rank, ranks = 0, 1
@@ -36,12 +36,14 @@ labels = classes.clone()
 if not options.all_labelled:
     labels[torch.rand(options.samples) < 0.3] = -100  # nobody has labelled these yet, and the loss leaves them out
 
-torch.manual_seed(options.seed)
+torch.manual_seed(0)  # every process makes the same model
 model = nn.Sequential(nn.Linear(10, 32), nn.BatchNorm1d(32), nn.Tanh(), nn.Dropout(options.dropout), nn.Linear(32, 4))
 if options.norm == "sync" and ranks > 1:
     model = nn.SyncBatchNorm.convert_sync_batchnorm(model)
 if options.double:
     inputs, model = inputs.double(), model.double()
+if options.masks is not None:
+    torch.manual_seed(options.masks)
 
 data = TensorDataset(inputs, labels)
 sampler = DistributedSampler(data, num_replicas=ranks, rank=rank)

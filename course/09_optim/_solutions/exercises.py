@@ -18,7 +18,7 @@ The file is some 740 lines long, because all exercises of a chapter are in one f
 import copy
 
 import reftorch as torch
-from course._tools import check, course, rebuild, show_source, stops_in_torch, write_for_torch
+from course._tools import check, course, rebuild, show_source, stops_in_torch, use_mytorch, write_for_torch
 from reftorch import nn
 from reftorch.optim import lr_scheduler
 
@@ -512,6 +512,17 @@ with check("09.5", "a rule that fails late") as c:
 # - the state has one entry for each parameter, `"exp_avg"`. A new `Lion` that loads the `state_dict()` makes the same
 #   steps as the old one;
 # - a scheduler, hooks of `register_step_post_hook` and `add_param_group` work, as with any optimizer.
+#
+# The last case of the check trains a model of your package `course/work/mytorch`: your `Module` of exercise 07.6, with
+# the gradients of your `Engine` of 06.8. If you have not written one of the two, the next cell takes the course's.
+
+
+# %% exercise="09.6" role="given"
+use_mytorch("engine", "module", fill=True)
+
+# %% exercise="09.6" role="given"
+from mytorch.engine import Engine
+from mytorch.module import Module
 
 
 # %% exercise="09.6" role="answer"
@@ -575,6 +586,29 @@ def moved_by_lion(gradients, **options):
         parameter.grad = torch.tensor(gradient, dtype=torch.float64)
         optimizer.step()
     return parameter.detach()
+
+
+class Line(Module):
+    """What `nn.Linear(3, 1)` computes, made of your Module."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.tensor([[0.2, -0.4, 0.1]])), nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return nn.functional.linear(x, self.weight, self.bias)
+
+
+def trained_by_lion(model, backward):
+    """The parameters of a model after ten steps on four points."""
+    parameters = [parameter for _, parameter in model.named_parameters()]
+    optimizer = Lion(iter(parameters), lr=0.05, weight_decay=0.1)
+    points = torch.arange(12.0).reshape(4, 3) / 12
+    for _ in range(10):
+        optimizer.zero_grad()
+        backward((model(points) - points.sum(1, keepdim=True)).square().mean())
+        optimizer.step()
+    return torch.cat([parameter.detach().flatten() for parameter in parameters])
 
 
 with check("09.6", "an optimizer from a paper") as c:
@@ -644,6 +678,12 @@ with check("09.6", "an optimizer from a paper") as c:
             optimizer.step()
         saved = copy.deepcopy(optimizer.state_dict())
     c.close(case, came=parameter, expected=in_plain_python(list(START), GRADIENTS, 0.1, (0.5, 0.9), 0.0))
+
+    case = c.case("your Module with the gradients of your Engine, beside the library's layer")
+    layer = nn.Linear(3, 1)
+    layer.load_state_dict(dict(Line().named_parameters()))
+    expected = trained_by_lion(layer, torch.Tensor.backward)
+    c.close(f"{case}: after ten steps", came=trained_by_lion(Line(), Engine().backward), expected=expected)
 
 # %% [markdown] exercise="09.6" role="debrief"
 # **In PyTorch** there is no Lion: rules that are not yet widely used stay in packages of their own, and are subclasses

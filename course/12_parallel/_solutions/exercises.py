@@ -27,7 +27,7 @@ from unittest import mock
 
 import reftorch as torch
 import reftorch.distributed as dist
-from course._tools import check, course, stops_in_torch, write_for_torch
+from course._tools import check, course, stops_in_torch, use_mytorch, write_for_torch
 from reftorch import nn
 from reftorch.nn.parallel import DistributedDataParallel
 from reftorch.testing._internal.common_distributed import spawn_threads_and_init_comms
@@ -686,6 +686,16 @@ with check("12.6", "the first buckets") as c:
 #   `optimizer_class(params, **defaults)` that loads this dict continues as if it had made all steps itself.
 #
 # The gradients are averaged already, as after a backward of `DistributedDataParallel`.
+#
+# One case of the check shards an optimizer of your own: the `Lion` of exercise 09.6, from your package
+# `course/work/mytorch`. If you have not written it, the next cell takes the course's.
+
+
+# %% exercise="12.7" role="given"
+use_mytorch("lion", fill=True)
+
+# %% exercise="12.7" role="given"
+from mytorch.lion import Lion
 
 
 # %% exercise="12.7" role="answer"
@@ -751,8 +761,7 @@ def give_gradients(params, step, without=()):
 
 
 def sharded_run(ranks, sizes, kind, steps, without=(), **defaults):
-    """The results of each rank after some steps (parameters, shares, places with state, full state), and the "
-    "broadcasts."""
+    """The results of each rank after some steps (parameters, shares, places with state, full state), and broadcasts."""
     calls, real = [], dist.broadcast
 
     def noting(tensor, *args, **kwargs):
@@ -791,6 +800,7 @@ with check("12.7", "an optimizer whose state is sharded") as c:
     for case, ranks, sizes, kind, defaults in (
         ("two ranks, Adam", 2, SIZES, torch.optim.Adam, {"lr": 0.1}),
         ("three ranks, SGD with momentum", 3, SIZES, torch.optim.SGD, {"lr": 0.1, "momentum": 0.9}),
+        ("two ranks, your Lion", 2, SIZES, Lion, {"lr": 0.1, "weight_decay": 0.1}),
         ("three ranks, two parameters", 3, [(2,), (3,)], torch.optim.Adam, {"lr": 0.1}),
         ("one rank", 1, SIZES, torch.optim.Adam, {"lr": 0.1}),
     ):
