@@ -343,7 +343,7 @@ _api.install()
 
 # Modules that no other module of the library needs are imported at their first use. The private ones are not offered.
 _LAZY_MODULES = ("debug", "distributed", "distributions", "fft", "futures", "fx", "hub", "jit", "library", "mps",
-                 "mtia", "optim", "overrides", "profiler", "testing", "torch_version", "xpu")  # fmt: skip
+                 "mtia", "optim", "overrides", "profiler", "signal", "testing", "torch_version", "xpu")  # fmt: skip
 _PRIVATE_MODULES = ("__future__", "_dynamo", "_jit_internal", "_library")
 
 if TYPE_CHECKING:
@@ -366,6 +366,7 @@ if TYPE_CHECKING:
         optim,
         overrides,
         profiler,
+        signal,
         testing,
         torch_version,
         xpu,
