@@ -338,10 +338,13 @@ def test_python_imports_stay_on_their_floor() -> None:
 
 
 def test_import_needs_declared_dependencies_only() -> None:
-    """At the top of a module: the standard library and ourselves; numpy is imported where it is used."""
+    """At the top of a module: the standard library and ourselves; numpy is imported where it is used.
+
+    Nothing imports ``reftorch.utils.tensorboard`` by itself, and each of its lines is about the package tensorboard.
+    """
     broken = []
     for name, path in MODULES.items():
-        if lies_in(name, "reftorch.debug"):
+        if lies_in(name, "reftorch.debug") or lies_in(name, "reftorch.utils.tensorboard"):
             continue
         body = [n for n in ast.parse(path.read_text()).body if isinstance(n, ast.Import | ast.ImportFrom)]
         for target in set(imported(ast.Module(body, []), package_of(path))):

@@ -147,6 +147,22 @@ Example:
 )
 
 add_docstr(
+    "_convolution",
+    r"""
+Compute a convolution as ``torch.ops.aten.convolution`` does: the name that PyTorch's traces and tools have for it.
+
+Args:
+    benchmark, deterministic, cudnn_enabled, allow_tf32: they choose an algorithm of cuDNN in PyTorch, and have no
+        effect here. The arguments before them are those of ``torch.ops.aten.convolution``.
+
+Example:
+    >>> x, w = torch.tensor([[[1.0, 2.0, 3.0]]]), torch.tensor([[[1.0, 1.0]]])
+    >>> torch.ops.aten._convolution(x, w, None, [1], [0], [1], False, [0], 1, False, False, True, False)
+    tensor([[[3., 5.]]])
+""",
+)
+
+add_docstr(
     "conv_tbc",
     r"""
 Slide windows over sequences whose first dimension is the time: :func:`conv1d` for tensors (time, batch, channels).

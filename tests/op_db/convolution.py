@@ -102,6 +102,12 @@ def convolutions(make: Inputs) -> Iterator[Sample]:
     yield Sample((make(2, 4, 5), make(4, 2), None, [1], [0], [1], False, [0], 1))
 
 
+def with_choices(make: Inputs) -> Iterator[Sample]:
+    """The arguments of convolution, and four that choose among algorithms."""
+    for sample in convolutions(make):
+        yield Sample((*sample.args, False, False, True, False))
+
+
 def backwards(make: Inputs) -> Iterator[Sample]:
     """grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, mask"""
     if not make.is_float:
@@ -180,6 +186,7 @@ ROWS = [
         ),
         **TOLERANCE,
     ),
+    OpInfo("_convolution", with_choices, out=False, apart=(INFINITE_ON_PADDING,), **TOLERANCE),
     OpInfo("convolution", convolutions, out=False, apart=(INFINITE_ON_PADDING,), **TOLERANCE),
     OpInfo("convolution_backward", backwards, call=convolution_backward, out=False, **TOLERANCE),
 ]

@@ -415,6 +415,15 @@ static Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& b
   return result;
 }
 
+// The op that traces and tools of PyTorch name. There its last four arguments choose among the algorithms of cuDNN; the
+// kernels here have one algorithm, so these arguments have no effect.
+static Tensor _convolution(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, IntArrayRef stride,
+                           IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
+                           int64_t groups, bool /*benchmark*/, bool /*deterministic*/, bool /*cudnn_enabled*/,
+                           bool /*allow_tf32*/) {
+  return at::convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups);
+}
+
 // Registers the ops for one number of dimensions.
 template <int dims>
 static void register_conv(Library& m) {
@@ -447,6 +456,11 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       "output_mask) -> (Tensor, Tensor, Tensor)",
       TORCH_FN(convolution_backward),
       kernels(convolution_stub, convolution_backward_input_stub, convolution_backward_weight_stub), FUNCTION);
+  m.def_composite(
+      "_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, "
+      "bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool "
+      "cudnn_enabled, bool allow_tf32) -> Tensor",
+      TORCH_FN(_convolution), FUNCTION);
   register_conv<1>(m);
   register_conv<2>(m);
   register_conv<3>(m);
