@@ -77,14 +77,14 @@ def getattr_of(module: str, lazy: Sequence[str] = (), of_lazy: Mapping[str, str]
     Args:
         module: the name of the module.
         lazy: its submodules that are imported at their first use, because most programs use none of them.
-        of_lazy: names of ``module`` that one of these submodules defines, and the submodule.
+        of_lazy: names that other modules define, which are imported at their first use, and these modules.
     """
 
     def __getattr__(name: str) -> Any:
         if name in lazy:
             return importlib.import_module(f"{module}.{name}")
         if of_lazy and name in of_lazy:
-            return getattr(importlib.import_module(f"{module}.{of_lazy[name]}"), name)
+            return getattr(importlib.import_module(of_lazy[name]), name)
         owner = sys.modules.get(module)
         message = f"module '{owner.__name__ if owner else module}' has no attribute '{name}'"
         why = None if name.startswith("_") else missing(module, name)

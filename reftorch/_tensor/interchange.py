@@ -13,9 +13,9 @@ from typing import Any
 
 from reftorch import _C, _utils
 from reftorch._torch_function import handle_torch_function, has_torch_function_unary
-from reftorch._warnings import warn
 from reftorch.autograd import no_grad
 from reftorch.storage import _LEGACY_CLASSES, TypedStorage, UntypedStorage, _warn_typed_storage_removal
+from reftorch.utils.hooks import warn_if_has_hooks
 
 __all__: list[str] = []
 
@@ -247,12 +247,7 @@ class _TensorInterchange:
 
     def _reduce_ex_internal(self: Any) -> Any:
         """The call of :func:`_utils._rebuild_tensor_v2` that rebuilds this tensor. Hooks are not kept."""
-        for hook in (self._backward_hooks or {}).values():
-            if not hasattr(hook, "__torch_unserializable__") or not hook.__torch_unserializable__:
-                warn(
-                    f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate "
-                    "the function with @torch.utils.hooks.unserializable_hook to suppress this warning",
-                )
+        warn_if_has_hooks(self)
         if self.is_meta:  # a meta tensor has no bytes to save
             geometry = (self.dtype, tuple(self.size()), self.stride(), self.requires_grad)
             return _utils._rebuild_meta_tensor_no_storage, geometry

@@ -1,7 +1,7 @@
-"""The handle that removes a hook.
+"""The handle that removes a hook, and the mark of hooks that need not be saved.
 
 Mirrors: torch/utils/hooks.py
-Leaves out: ``BackwardHook``, which is beside ``Module``, and the marks for hooks that cannot be pickled.
+Leaves out: ``BackwardHook``, which is beside ``Module``; here it is shown.
 """
 
 from __future__ import annotations
@@ -9,9 +9,18 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["RemovableHandle"]
+from reftorch._api import getattr_of as _getattr_of
+from reftorch._warnings import warn
+
+__all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
+
+if TYPE_CHECKING:
+    from reftorch.nn.modules.module.backward_hooks import BackwardHook
+else:  # nn lies above this module
+    _OF_NN = {"BackwardHook": "reftorch.nn.modules.module.backward_hooks"}
+    __getattr__ = _getattr_of("reftorch.utils.hooks", (), _OF_NN)
 
 
 class RemovableHandle:
@@ -69,3 +78,28 @@ class RemovableHandle:
 
     def __exit__(self, *exc_info: object) -> None:
         self.remove()
+
+
+def unserializable_hook(f: Any) -> Any:
+    """Mark a hook of a tensor that need not be saved with the tensor, so that saving gives no warning.
+
+    Returns:
+        The function itself: this is a decorator.
+
+    Mirrors torch/utils/hooks.py, ``unserializable_hook``.
+    """
+    f.__torch_unserializable__ = True
+    return f
+
+
+def warn_if_has_hooks(tensor: Any) -> None:
+    """Warn of each hook of a tensor that saving leaves behind, unless :func:`unserializable_hook` has marked the hook.
+
+    Mirrors torch/utils/hooks.py, ``warn_if_has_hooks``.
+    """
+    for hook in (tensor._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning"
+            )

@@ -126,6 +126,38 @@ static Py_hash_t THPVariable_hash(PyObject* obj) {
   return static_cast<Py_hash_t>(reinterpret_cast<intptr_t>(obj));
 }
 
+// _swap_tensor_impl(a, b): the objects exchange their tensors, with the histories and hooks of these. The references
+// that C++ owns while it holds a tensor move to the object that has the tensor now. PyTorch: torch/csrc/Module.cpp.
+static PyObject* swap_tensor_impl(PyObject*, PyObject* args) {
+  HANDLE_TH_ERRORS
+  PyObject *a = nullptr, *b = nullptr;
+  if (!PyArg_ParseTuple(args, "O!O!:_swap_tensor_impl", THPVariableBaseType, &a, THPVariableBaseType, &b)) {
+    return nullptr;
+  }
+  if (a == b) {
+    Py_RETURN_NONE;
+  }
+  std::swap(as_variable(a)->cdata, as_variable(b)->cdata);
+  std::swap(as_variable(a)->backward_hooks, as_variable(b)->backward_hooks);
+  bool were_held[2];
+  PyObject* objects[2] = {a, b};
+  for (int i : {0, 1}) {
+    c10::TensorImpl* impl = as_variable(objects[i])->cdata.unsafeGetTensorImpl();
+    were_held[i] = impl->clear_pyobj() > 1;
+    impl->set_pyobj(objects[i]);
+  }
+  for (int i : {0, 1}) { // last, because an object may have no other reference than that of C++
+    if (were_held[i]) {
+      Py_DECREF(objects[1 - i]);
+    }
+  }
+  Py_RETURN_NONE;
+  END_HANDLE_TH_ERRORS
+}
+
+static PyMethodDef functions[] = {
+    {"_swap_tensor_impl", swap_tensor_impl, METH_VARARGS, "Exchange the tensors of two objects."}, {}};
+
 void initTensorBase(PyObject* module) {
   std::vector<PyType_Slot> slots = {
       {Py_tp_dealloc, reinterpret_cast<void*>(THPVariable_dealloc)},
@@ -150,7 +182,9 @@ void initTensorBase(PyObject* module) {
   autograd::impl::has_unique_reference = [](PyObject* obj) { return Py_REFCNT(obj) == 1; };
   autograd::init_traversal();
   Py_INCREF(type);
-  PyModule_AddObject(module, "TensorBase", type);
+  if (PyModule_AddObject(module, "TensorBase", type) < 0 || PyModule_AddFunctions(module, functions) < 0) {
+    throw_python_error();
+  }
 }
 
 } // namespace reftorch::torch

@@ -26,7 +26,8 @@ __all__ = [
 if TYPE_CHECKING:
     from reftorch.nn.parallel.distributed import DistributedDataParallel
 else:  # type checkers would accept any name if they saw this function
-    __getattr__ = _getattr_of("reftorch.nn.parallel", ("distributed",), {"DistributedDataParallel": "distributed"})
+    _OF_LAZY = {"DistributedDataParallel": "reftorch.nn.parallel.distributed"}
+    __getattr__ = _getattr_of("reftorch.nn.parallel", ("distributed",), _OF_LAZY)
 
 
 def __dir__() -> list[str]:

@@ -19,6 +19,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from reftorch import _places
 from reftorch._tensor import Tensor
 from reftorch._warnings import warn
 from reftorch.autograd.function import Function
@@ -309,12 +310,12 @@ class BackwardHook:
         args, self.inputs = self._through_node(args, lambda node: node.register_hook(self._on_inputs))
         return args
 
-    def setup_output_hook(self, result: Any) -> Any:
+    def setup_output_hook(self, args: Any) -> Any:
         """Pass the results through a node; return the new results."""
-        results = result if isinstance(result, tuple) else (result,)
+        results = args if isinstance(args, tuple) else (args,)
         self.num_outputs = len(results)
         results, self.outputs = self._through_node(results, lambda node: node.register_hook(self._on_outputs))
-        return results if isinstance(result, tuple) else results[0]
+        return results if isinstance(args, tuple) else results[0]
 
     def _through_node(self, values: tuple, register: Callable[[Any], Any]) -> tuple[tuple, list[int] | None]:
         where = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
@@ -386,3 +387,6 @@ def _spread(where: list[int], values: Sequence, size: int) -> tuple:
     for i, value in zip(where, values, strict=True):
         result[i] = value
     return tuple(result)
+
+
+_places.adopt("reftorch.utils.hooks", ["BackwardHook"], globals())
