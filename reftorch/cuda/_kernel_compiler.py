@@ -36,15 +36,24 @@ from reftorch._compiled_code import CORE, GENERATED, ROOT, CudaText, _complaints
 from reftorch.cuda import _kernel_source
 
 SIMULATOR = ROOT / "cpp" / "c10" / "cuda" / "sim"
-# What a kernel may use without an #include. printf is a macro only after <cstdio> has removed a macro of that name.
+# What a kernel may use without an #include. printf and exit are macros only after <cstdio> and <cstdlib> have removed
+# macros of these names.
 HEADER = """\
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <kernel_source.h>
+#include <kernel_checks.h>
 #include <c10/cuda/CUDAKernelEntry.h>
 #define printf cudasim_printf
-namespace std { using ::cudasim_printf; }
+#define exit cudasim_exit
+namespace std { using ::cudasim_printf; using ::cudasim_exit; }
 """
+# See Note [Checks that know the line] in cpp/c10/cuda/sim/kernel_checks.h. The options for the stack make one that is
+# full or overwritten end the kernel at once.
+CHECKS = (
+    "-fsanitize=bounds,alignment,null,integer-divide-by-zero", "-DCUDA_SIM_CHECKED",
+    "-fstack-protector-strong", "-fstack-clash-protection",
+)  # fmt: skip
 GPU_HEADER = "#include <c10/cuda/CUDAKernelEntry.h>\n#include <cstdio>\n#include <cassert>\n"
 
 
@@ -92,7 +101,7 @@ def toolchain(compute_capability: str | None = None, instrumentation: Sequence[s
     # `assert` calls this function: see cpp/c10/cuda/sim/output.cpp.
     flags += ["-Werror=return-type", "-D__assert_fail=cudasim_assert_fail"]
     flags += [word for path in (str(SIMULATOR), *include) for word in ("-isystem", path)]
-    flags += instrumentation
+    flags += [*CHECKS, *instrumentation]
     compiler = shlex.split(os.environ.get("CXX", "c++"))
     return Toolchain(tuple(compiler), tuple(flags), simulated=True)
 
@@ -255,7 +264,21 @@ class CompiledKernels:
     def _run(self, command: Sequence[str]) -> None:
         done = run(command, self.folder)
         if done.returncode != 0:
-            raise failure(_complaints(done.stderr or done.stdout, self.folder))
+            raise failure(self._explained(_complaints(done.stderr or done.stdout, self.folder)))
+
+    def _explained(self, complaints: str) -> str:
+        """Put the cause first where the compiler only complains about the lines that come after the text."""
+        line, bracket = _kernel_source.unclosed_bracket((self.folder / self.file).read_text())
+        if line > 0:
+            return f"{self.file}:{line}: error: the '{bracket}' of this line is never closed\n{complaints}"
+        returns = re.search(r"launch_of_\S+?:(\d+):.*'codes\(((?!void )[^']*?) ?\(&\)", complaints)
+        if returns:
+            name = self.names[int(returns[1]) - 1]
+            return (
+                f"{name} returns {returns[2]}. A kernel returns nothing, `__global__ void {name}`; its results go into "
+                "memory that an argument points to."
+            )
+        return complaints
 
 
 def failure(text: str) -> RuntimeError:

@@ -107,6 +107,22 @@ def kernels_of(source: str) -> list[KernelDeclaration]:
     return list(found.values())
 
 
+def unclosed_bracket(source: str) -> tuple[int, str]:
+    """Return the line of the innermost bracket that the text never closes, and the bracket; (0, "") if there is none.
+
+    >>> unclosed_bracket("void f() {\\n  if (1) {\\n}")
+    (1, '{')
+    """
+    opened: list[tuple[int, str]] = []
+    for token in TOKENS.finditer(source):
+        bracket = token["bracket"]
+        if bracket and bracket in "([{":
+            opened.append((source.count("\n", 0, token.start()) + 1, bracket))
+        elif bracket and opened:
+            opened.pop()
+    return opened[-1] if opened else (0, "")
+
+
 def split_list(text: str, start: int) -> list[str]:
     """Return the elements of the list in parentheses whose first element begins at `start`."""
     elements, depth = [""], 1

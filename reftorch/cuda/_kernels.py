@@ -86,9 +86,11 @@ class _CudaKernel:
                 f"but {configured if self._max_shared_mem_bytes else 'not configured'}. "
                 "Call kernel.set_shared_memory_config(shared_mem) after compilation and before launching the kernel."
             )
+        sizes = [_three(grid, "grid"), _three(block, "block")]
+        if _is_tensor(args):
+            raise TypeError(f"{self.func}: args must be a list with one argument for each parameter, got a tensor")
         values = self._values([] if args is None else args, stream.device)
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        sizes = [_three(grid, "grid"), _three(block, "block")]
         unsigned = ctypes.c_uint * 3
         launch = getattr(self.module.to_launch().loaded, f"kernel_launch_{self._number}")
         launch.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]
@@ -159,6 +161,13 @@ def _is_tensor(arg: Any) -> bool:
 
 
 def _three(sizes: int | Sequence[int], what: str) -> tuple[int, int, int]:
+    if not isinstance(sizes, (int, Sequence)):
+        hint = (
+            "n // 128 is a whole number"
+            if isinstance(sizes, float)
+            else "the kernel's own arguments go into args=[...]"
+        )
+        raise TypeError(f"{what} must be one to three whole numbers, got {type(sizes).__name__}. Hint: {hint}")
     values = [sizes] if isinstance(sizes, int) else list(sizes)
     if not 1 <= len(values) <= 3 or not all(isinstance(value, int) and 0 <= value < 1 << 32 for value in values):
         raise ValueError(f"{what} must be one to three numbers from 0 on, got {sizes!r}")

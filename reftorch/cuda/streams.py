@@ -6,6 +6,7 @@ Leaves out: an effect of priorities.
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 from reftorch import _C
@@ -67,6 +68,11 @@ class Stream(_C.Stream):
     def cuda_stream(self) -> int:
         """CUDA's handle of the stream; 0 for the default stream."""
         return _C._cuda_getStreamHandle(self.stream_id, self.device_index)
+
+    @property
+    def _as_parameter_(self) -> ctypes.c_void_p:
+        """The handle as an argument of a C function that ctypes calls."""
+        return ctypes.c_void_p(self.cuda_stream)
 
     def __cuda_stream__(self) -> tuple[int, int]:
         """Return the version 0 of this protocol and CUDA's handle: other libraries ask for a stream in this way."""
@@ -184,6 +190,11 @@ class Event(_C.Event):
     def cuda_event(self) -> int:
         """CUDA's handle of the event; 0 before the first record."""
         return self.event_id
+
+    @property
+    def _as_parameter_(self) -> ctypes.c_void_p:
+        """The handle as an argument of a C function that ctypes calls."""
+        return ctypes.c_void_p(self.cuda_event)
 
     def __repr__(self) -> str:
         return f"<torch.cuda.Event {self.cuda_event:#x}>" if self.cuda_event else "<torch.cuda.Event uninitialized>"

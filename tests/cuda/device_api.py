@@ -280,7 +280,9 @@ def test_streams_of_other_libraries() -> None:
             cuda.get_stream_from_external(handle.value, 1),
         ):
             assert stream.cuda_stream == handle.value and stream.device == torch.device("cuda:1")
-            assert stream.__cuda_stream__() == (0, handle.value)
+            assert stream.__cuda_stream__() == (0, handle.value) and stream._as_parameter_.value == handle.value
+            event = stream.record_event()
+            assert event._as_parameter_.value == event.cuda_event != 0
             with cuda.stream(stream):
                 x = torch.ones(3, device="cuda:1") * 2
             stream.synchronize()

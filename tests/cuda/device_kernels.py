@@ -240,6 +240,13 @@ def test_wrong_launches(zoo: Any) -> None:
         zoo["nothing"](grid=(1, 2, 3, 4))
     with pytest.raises(ValueError, match="block must be one to three numbers"):
         zoo["nothing"](block=-1)
+    with pytest.raises(TypeError, match=r"grid must be .* whole numbers, got float. Hint: n // 128 is a whole number"):
+        zoo["nothing"](grid=100 / 8)
+    x = torch.zeros(4, device="cuda")
+    with pytest.raises(TypeError, match=r"got Tensor. Hint: the kernel's own arguments go into args=\[...\]"):
+        zoo["add"](x, x, x, 4)
+    with pytest.raises(TypeError, match="add: args must be a list with one argument for each parameter, got a tensor"):
+        zoo["add"](args=x)
     with pytest.raises(RuntimeError, match=r"Kernel requires 49152 bytes .*, but not configured"):
         zoo["nothing"](shared_mem=48 * 1024)
     with pytest.raises(RuntimeError, match=r"Requested shared memory \(1048576 bytes\) exceeds device limit"):
@@ -274,6 +281,16 @@ def test_the_compiler_names_the_lines_of_the_text() -> None:
         torch.cuda._compile_kernel(source, "k")
     assert "k.cu:3" in str(told.value).replace("k.cu(3)", "k.cu:3")
     assert "x[0] = undeclared" in str(told.value) and "unit.c" not in str(told.value)
+
+
+@simulated
+def test_what_the_compiler_notices_only_after_the_text() -> None:
+    with pytest.raises(RuntimeError, match=r"failed:\nk.cu:1: error: the '\{' of this line is never closed\n"):
+        torch.cuda._compile_kernel("__global__ void k(int* x) {\n  if (x) { x[0] = 1;\n}\n", "k")
+    with pytest.raises(
+        RuntimeError, match=r"failed:\nk returns float\. A kernel returns nothing, `__global__ void k`;"
+    ):
+        torch.cuda._compile_kernel("__global__ float k(float* x) { return x[0]; }", "k")
 
 
 def test_a_name_that_is_no_kernel() -> None:

@@ -99,7 +99,6 @@ class watch_kernels(KernelReport):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        global _open
         _kernel_compiler.watching = None
         _C._cuda_watch_kernel_files(None)
         failure: RuntimeError | None = None
@@ -107,13 +106,18 @@ class watch_kernels(KernelReport):
             synchronize()
         except RuntimeError as caught:
             failure = caught
+        finally:  # also when the user interrupts the wait
+            self._end()
+        if failure is not None and error is None and not self.problems:  # nothing in the report explains the failure
+            raise failure
+
+    def _end(self) -> None:
+        global _open
         _C._cuda_watch_stop()
         for file in _files.values():
             file.restore()
         _open = None
         self.read(json.loads(_C._cuda_watch_report()))
-        if failure is not None and error is None and not self.problems:  # nothing in the report explains the failure
-            raise failure
 
     @staticmethod
     def _use(file: str) -> None:

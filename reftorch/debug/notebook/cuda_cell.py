@@ -133,7 +133,11 @@ class WatchedKernel:
         if watch.is_open():
             self.kernel(*args, **kwargs)
             return
-        with watch.watch_kernels(library=False) as seen:
-            self.kernel(*args, **kwargs)
-        self.seen = seen
-        print(f"{self.kernel.func}, watched: {seen.findings}")
+        seen = watch.watch_kernels(library=False)
+        try:
+            with seen:
+                self.kernel(*args, **kwargs)
+        finally:  # also when the user interrupts a kernel, to show where it was
+            if seen.launches:
+                self.seen = seen
+                print(f"{self.kernel.func}, watched: {seen.findings}")

@@ -14,9 +14,14 @@ from tests.cuda.test_devices import run, with_simulator
 pytestmark = with_simulator
 
 
-@pytest.mark.parametrize("file", ["tests/debug/kernels/device_watch.py", "tests/cuda/device_sanitizer.py"])
-def test_on_devices(file: str) -> None:
-    done = run("-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", file, REFTORCH_CUDA_SIM_ORDER="forward")
+FILES = (
+    "tests/debug/kernels/device_faults.py", "tests/debug/kernels/device_watch.py", "tests/cuda/device_sanitizer.py",
+)  # fmt: skip
+
+
+def test_on_devices() -> None:
+    pytest_ = ("-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider")
+    done = run(*pytest_, *FILES, REFTORCH_CUDA_SIM_ORDER="forward")
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
 
 

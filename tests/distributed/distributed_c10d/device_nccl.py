@@ -290,6 +290,8 @@ def test_gloo_takes_tensors_of_devices_by_way_of_the_cpu() -> None:
 
 
 def test_objects_and_refusals_of_a_group_for_devices_alone() -> None:
+    meeting = threading.Barrier(2)
+
     def program(rank: int) -> list[Any]:
         assert dist.get_backend() == "nccl" and dist.is_nccl_available()
         objects: list[Any] = [rank, "x"]
@@ -312,6 +314,14 @@ def test_objects_and_refusals_of_a_group_for_devices_alone() -> None:
         ):  # fmt: skip
             with pytest.raises(kind, match=message):
                 call()
+        x = torch.ones(2, device="cuda")
+        if rank == 0 and torch._C._cuda_is_simulated:
+            captured = torch.cuda.graph(torch.cuda.CUDAGraph(), capture_error_mode="thread_local")
+            with pytest.raises(dist.DistBackendError, match="NCCL cannot be part of a CUDA graph"), captured:
+                dist.all_reduce(x * 2)
+        meeting.wait(60)  # a capture begins with cudaFree, which waits for the work of all ranks in this process
+        dist.all_reduce(x)  # the refusal has changed nothing
+        assert x.tolist() == [2, 2]
         return [objects, gathered, own]
 
     assert good(play(program, size=2)) == [

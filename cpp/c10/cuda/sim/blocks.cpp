@@ -84,6 +84,14 @@ class Block {
       stack_t own{signal_stack_, 0, kSignalStack};
       sigaltstack(&own, nullptr);
     }
+    pthread_attr_t about;
+    void* low = nullptr;
+    size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &about) == 0) {
+      pthread_attr_getstack(&about, &low, &bytes);
+      pthread_attr_destroy(&about);
+    }
+    home_stack_.low = reinterpret_cast<uintptr_t>(low);
   }
   ~Block() {
     if (signal_stack_ != nullptr) {
@@ -126,6 +134,23 @@ class Block {
   const void* function() const {
     return kernel_->function;
   }
+  // The bytes that an address lies after the end of the dynamic shared memory, and the size of that memory.
+  std::pair<uintptr_t, size_t> after_shared(const void* address) const {
+    const auto end = reinterpret_cast<uintptr_t>(shared_memory_ + kMaxShared);
+    return {reinterpret_cast<uintptr_t>(address) - end, shared_bytes_};
+  }
+  Stack stack() const {
+    if (fiber_ == &home_) {
+      return home_stack_;
+    }
+    const auto low = reinterpret_cast<uintptr_t>(fiber_->stack);
+    return {low, low + fiber_->stack_bytes};
+  }
+  void tell_failed(const std::string& what, const void* place) {
+    if (observer_ != nullptr) {
+      observer_->failed(what, place);
+    }
+  }
   [[noreturn]] void abandon(cudaError_t error) {
     if (fiber_ != &home_) {
       switch_to(&home_);
@@ -138,13 +163,13 @@ class Block {
   void leave() {
     in_simulator_ = false;
     if (host_thread_.stop != KernelThread::No) {
-      stop();
+      stop(nullptr);
     }
   }
   bool in_simulator() const {
     return in_simulator_;
   }
-  [[noreturn]] void stop();
+  [[noreturn]] void stop(const void* place);
   KernelThread& host_thread() {
     return host_thread_;
   }
@@ -169,6 +194,7 @@ class Block {
   void exit_thread();
   void release_barrier();
   bool complete_warp_op(unsigned warp);
+  std::string first_in(Thread::State state) const;
   [[noreturn]] void report_deadlock();
   void make_ready(unsigned thread) {
     threads_[thread].state = Thread::Ready;
@@ -194,6 +220,7 @@ class Block {
   Fiber* fiber_ = nullptr;
   Fiber* left_ = nullptr; // between the two halves of a switch: the fiber that is left
   Fiber home_;            // the host thread's own stack
+  Stack home_stack_{};    // of which kernels use this part
   std::vector<Fiber*> idle_, fibers_;
   sigjmp_buf abandoned_; // where the host thread continues after an error inside the kernel
   bool running_ = false;
@@ -242,6 +269,7 @@ cudaError_t Block::run(uint64_t i) {
     observer_->block_begin(shared(), shared_bytes_);
   }
   running_ = in_simulator_ = true;
+  home_stack_.high = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   const int error = sigsetjmp(abandoned_, 0);
   if (error == 0) {
     fiber_ = &home_;
@@ -309,7 +337,7 @@ void Block::run_threads() {
         observer_->thread_runs(current_, /*is_new=*/true);
       }
       leave();
-      (*kernel_)();
+      [&]() noexcept { (*kernel_)(); }(); // an exception ends in the handler of SIGABRT
       enter();
       exit_thread();
     }
@@ -467,31 +495,48 @@ bool Block::complete_warp_op(unsigned warp) {
 
 // The kernel is left after its report. The guard may send a second signal meanwhile: it must not leave the kernel a
 // second time, because the report holds locks of the dynamic loader and of stderr.
-static void report_in_kernel(const char* what) {
+static std::string written(const uint3& index) {
+  return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," + std::to_string(index.z) + ")";
+}
+
+// `who` describes the thread, unless it is the one that runs. Where no line is known, the report says what finds it.
+static void report_in_kernel(const std::string& what, const std::string& where, const std::string& who) {
   this_block->enter();
-  std::fprintf(stderr, "cudasim: %s\n  in kernel %s, block (%u,%u,%u), thread (%u,%u,%u)\n", what,
-               function_name(this_block->function()).c_str(), blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x,
-               threadIdx.y, threadIdx.z);
+  const std::string kernel = function_name(this_block->function());
+  const bool needs_line = where.empty() && watching() == nullptr;
+  std::fprintf(stderr, "cudasim: %s%s%s\n  in kernel %s, block %s%s\n%s", where.c_str(), where.empty() ? "" : ": ",
+               what.c_str(), kernel.c_str(), written(blockIdx).c_str(), who.c_str(),
+               needs_line ? "  (reftorch.debug.watch_kernels and %%cuda --watch name the line)\n" : "");
+}
+
+// Returns ", the first is thread (1,0,0)", for the threads in one state.
+std::string Block::first_in(Thread::State state) const {
+  const auto found = std::find_if(threads_.begin(), threads_.end(), [&](const Thread& t) { return t.state == state; });
+  return found == threads_.end() ? "" : ", first thread " + written(found->index);
 }
 
 void Block::report_deadlock() {
-  size_t in_warp_op = std::count_if(threads_.begin(), threads_.end(),
-                                    [](const Thread& thread) { return thread.state == Thread::AtWarpOp; });
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "deadlock: %zu threads wait in __syncthreads, %zu in a warp operation, %zu have left the kernel",
-                at_barrier_, in_warp_op, threads_.size() - alive_);
+  const auto in_warp_op = static_cast<size_t>(std::count_if(
+      threads_.begin(), threads_.end(), [](const Thread& thread) { return thread.state == Thread::AtWarpOp; }));
+  const size_t gone = threads_.size() - alive_;
   if (observer_ != nullptr) {
-    observer_->stuck(at_barrier_, in_warp_op, threads_.size() - alive_);
+    observer_->stuck(at_barrier_, in_warp_op, gone);
   }
-  report_in_kernel(text);
+  report_in_kernel("deadlock, because the threads of a block wait for each other: in __syncthreads " +
+                       std::to_string(at_barrier_) + first_in(Thread::AtBarrier) + "; in an operation of their warp " +
+                       std::to_string(in_warp_op) + first_in(Thread::AtWarpOp) + "; have left the kernel " +
+                       std::to_string(gone) + first_in(Thread::Exited),
+                   "", "");
   abandon(cudaErrorLaunchFailure);
 }
 
-void Block::stop() {
+void Block::stop(const void* place) {
   const bool by_user = host_thread_.stop == KernelThread::ByTheUser;
-  report_in_kernel(by_user ? "the kernel was interrupted (a GPU would run it to its end)"
-                           : "the kernel did not end in the time that REFTORCH_CUDA_SIM_TIMEOUT_S allows");
+  const char* const what = by_user ? "the kernel was interrupted (a GPU would run it to its end)"
+                                   : "the kernel did not end in the time that REFTORCH_CUDA_SIM_TIMEOUT_S allows";
+  enter();
+  tell_failed(what, place);
+  report_in_kernel(what, "", ", thread " + written(threadIdx));
   abandon(cudaErrorLaunchTimeout);
 }
 
@@ -556,8 +601,19 @@ void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device, 
 bool in_kernel() {
   return this_block != nullptr && this_block->in_kernel();
 }
-void abandon_kernel(cudaError_t error, const char* what) {
-  report_in_kernel(what);
+bool in_simulator() {
+  return this_block->in_simulator();
+}
+Stack kernel_stack() {
+  return this_block->stack();
+}
+std::pair<uintptr_t, size_t> after_shared(const void* address) {
+  return this_block->after_shared(address);
+}
+void abandon_kernel(cudaError_t error, const std::string& what, const std::string& where, const void* place) {
+  enter_simulator();
+  this_block->tell_failed(what, place);
+  report_in_kernel(what, where, ", thread " + written(threadIdx));
   this_block->abandon(error);
 }
 
@@ -570,12 +626,12 @@ void enter_simulator() {
 void leave_simulator() {
   this_block->leave();
 }
-bool stop_if_asked() {
+bool stop_if_asked(const void* place) {
   if (this_block == nullptr || this_block->host_thread().stop == KernelThread::No) {
     return false;
   }
   if (this_block->in_kernel() && !this_block->in_simulator()) {
-    this_block->stop();
+    this_block->stop(place);
   }
   return true;
 }
@@ -593,10 +649,9 @@ int syncthreads_count(bool predicate) {
 void* dynamic_shared() {
   return this_block->shared();
 }
-void fail_kernel(cudaError_t error, const char* what, const char* file, int line) {
-  char text[512];
-  std::snprintf(text, sizeof text, "%s:%d: %s", file, line, what);
-  abandon_kernel(error, text);
+void fail_kernel(cudaError_t error, const char* what, const char* file, int line, const void* place) {
+  abandon_kernel(error, what, std::string(file) + ":" + std::to_string(line),
+                 place != nullptr ? place : __builtin_return_address(0));
 }
 
 } // namespace cudasim

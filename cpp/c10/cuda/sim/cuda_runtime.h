@@ -88,6 +88,7 @@ enum cudaError_t {
   cudaErrorAssert = 710,
   cudaErrorHostMemoryAlreadyRegistered = 712,
   cudaErrorHostMemoryNotRegistered = 713,
+  cudaErrorMisalignedAddress = 716,
   cudaErrorLaunchFailure = 719,
   cudaErrorStreamCaptureUnsupported = 900,
   cudaErrorStreamCaptureInvalidated = 901,
@@ -264,7 +265,8 @@ enum class WarpOp { Sync, Shuffle, Ballot };
 uint64_t warp_exchange(WarpOp op, unsigned mask, uint64_t value, int from_lane);
 int lane_id();
 void* dynamic_shared(); // the block's dynamic shared memory
-[[noreturn]] void fail_kernel(cudaError_t error, const char* what, const char* file, int line);
+[[noreturn]] void fail_kernel(cudaError_t error, const char* what, const char* file, int line,
+                              const void* place = nullptr);
 
 // ---- Watching, see observer.h ----
 struct Observer;

@@ -359,8 +359,8 @@ inline float cospif(float x) {
 inline void __nanosleep(unsigned nanoseconds) {
   std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds));
 }
-[[noreturn]] inline void __trap() {
-  cudasim::fail_kernel(cudaErrorLaunchFailure, "__trap() was called", __FILE__, __LINE__);
+[[noreturn]] inline void __trap(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  cudasim::fail_kernel(cudaErrorLaunchFailure, "__trap() was called", file, line);
 }
 
 // ---- Symbols ----

@@ -27,6 +27,7 @@ static const struct {
     ERROR(cudaErrorAssert, "device-side assert triggered"),
     ERROR(cudaErrorHostMemoryAlreadyRegistered, "part or all of the requested memory range is already mapped"),
     ERROR(cudaErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory region"),
+    ERROR(cudaErrorMisalignedAddress, "misaligned address"),
     ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
     ERROR(cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"),
     ERROR(cudaErrorStreamCaptureInvalidated, "operation failed due to a previous error during capture"),

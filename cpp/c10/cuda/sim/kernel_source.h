@@ -24,10 +24,11 @@
 #include <utility>
 
 #pragma GCC visibility push(default)
-// What printf and assert of a kernel call: see output.cpp.
+// What printf, assert and exit of a kernel call: see output.cpp.
 extern "C" int cudasim_printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
 extern "C" [[noreturn]] void cudasim_assert_fail(const char* assertion, const char* file, unsigned line,
                                                  const char* function) noexcept;
+extern "C" [[noreturn]] void cudasim_exit(int code, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 namespace cudasim {
 
 struct DynamicShared {

@@ -3,11 +3,10 @@
 // Note [Host code cannot touch device memory]
 // Problem: on a GPU, host code that follows a device pointer crashes, but the simulator's device memory is host memory.
 // Trick: the pages of a device's memory are accessible only while streams of the device have work. A host thread that
-// reads the memory at another time gets SIGSEGV, and the handler reports what the pointer was. Limit: page permissions
-// belong to the process, not to a thread, so a read while kernels run is not noticed. With CUDA_LAUNCH_BLOCKING=1 no
-// kernel runs at the same time as host code, and the check is exact. Changing the permissions is cheap with huge pages,
-// because 2 MiB are one entry of the page table.
-#include <c10/cuda/sim/observer.h>
+// reads the memory at another time gets SIGSEGV, and the handler in faults.cpp reports what the pointer was. Limit:
+// page permissions belong to the process, not to a thread, so a read while kernels run is not noticed. With
+// CUDA_LAUNCH_BLOCKING=1 no kernel runs at the same time as host code, and the check is exact. Changing the permissions
+// is cheap with huge pages, because 2 MiB are one entry of the page table.
 #include <c10/cuda/sim/runtime.h>
 
 #include <sys/mman.h>
@@ -58,36 +57,6 @@ void open_memory(Device& device, bool open) {
   if (r.protect && device.users == (open ? 1 : 0)) {
     mprotect(device.base, r.memory_bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE);
   }
-}
-
-static void on_fault(int, siginfo_t* info, void*) {
-  char text[256];
-  if (info->si_code == SI_TKILL && stop_if_asked()) {
-    return; // the simulator's own code goes on, and ends the kernel when it returns to it
-  }
-  if (in_kernel()) {
-    std::snprintf(text, sizeof text, "illegal memory access: address %p is no memory of this device", info->si_addr);
-    abandon_kernel(cudaErrorIllegalAddress, text);
-  }
-  if (Observer* it = watching(); it != nullptr && it->host_fault(info->si_addr)) {
-    return;
-  }
-  if (Device* device = device_of(info->si_addr)) {
-    const auto [base, bytes] = find_allocation(device->live, info->si_addr, 1);
-    std::fprintf(stderr,
-                 "cudasim: host code used a device pointer: %p is byte %td of %zu that cudaMalloc gave on device %d.\n"
-                 "  Only kernels can follow it; cudaMemcpy brings its contents to the host.\n",
-                 info->si_addr, base != nullptr ? static_cast<char*>(info->si_addr) - base : 0, bytes, device->index);
-  }
-  sigaction(SIGSEGV, &runtime().previous,
-            nullptr); // the faulting instruction runs again, with the handler that was installed before ours
-}
-
-void install_fault_handler(struct sigaction* previous) {
-  struct sigaction action{};
-  action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  sigaction(SIGSEGV, &action, previous);
 }
 
 } // namespace cudasim

@@ -44,6 +44,8 @@ struct Observer {
   virtual void at_barrier(unsigned thread, const void* place) = 0;
   virtual void barrier_done() = 0;                                                  // the threads at the barrier go on
   virtual void stuck(size_t at_barrier, size_t in_warp_operation, size_t gone) = 0; // no thread of the block can go on
+  // A fault or the guard ends the kernel, at a place in its code.
+  virtual void failed(const std::string& what, const void* place) = 0;
   // The lanes of a warp have met. Only __syncwarp orders what they did to memory.
   virtual void warp_done(unsigned warp, unsigned lanes, bool orders_memory) = 0;
   virtual void atomic(const void* p, size_t bytes, const void* place) = 0;

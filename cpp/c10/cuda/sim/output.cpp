@@ -56,11 +56,19 @@ int cudasim_printf(const char* format, ...) {
   return length;
 }
 
+void cudasim_exit(int code, const char* file, int line) {
+  if (in_kernel()) {
+    fail_kernel(cudaErrorLaunchFailure, "exit() would end the process; a thread of a kernel ends by `return`", file,
+                line, __builtin_return_address(0));
+  }
+  std::exit(code);
+}
+
 void cudasim_assert_fail(const char* assertion, const char* file, unsigned line, const char* function) noexcept {
   if (in_kernel()) {
     char text[512];
     std::snprintf(text, sizeof text, "Assertion `%s` failed.", assertion);
-    fail_kernel(cudaErrorAssert, text, file, static_cast<int>(line));
+    fail_kernel(cudaErrorAssert, text, file, static_cast<int>(line), __builtin_return_address(0));
   }
   std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
   std::abort();

@@ -3,6 +3,7 @@
 // The declarations that the files of the simulator share:
 //   blocks.cpp   runs the threads of a block, as fibers of one host thread that switch at barriers
 //   memory.cpp   a range of addresses for each device, which host code cannot touch
+//   faults.cpp   what ends a kernel early: addresses without memory, full stacks, divisions by zero
 //   streams.cpp  a queue and a worker thread for each stream; the rules of the legacy default stream
 //   events.cpp   places in streams, for which this process and others wait
 //   graphs.cpp   work that is recorded instead of run, and run later as often as the program wants
@@ -18,7 +19,7 @@
 //
 // Note [The simulator sleeps]
 // The first CUDA call that needs a device constructs Runtime. The constructor reads the settings, reserves the
-// addresses of the devices and installs a handler for SIGSEGV. Before that call, the simulator has no thread, no memory
+// addresses of the devices and installs handlers for signals. Before that call, the simulator has no thread, no memory
 // and no handler. If REFTORCH_CUDA_SIM is not set, there are no devices, and reftorch makes no CUDA call except
 // cudaGetDeviceCount, which does not construct Runtime. So a process may also count its devices before it forks.
 //
@@ -82,7 +83,10 @@ Device* device_of(const void* pointer); // null if the pointer is not into devic
 std::pair<char*, size_t> find_allocation(const std::map<char*, size_t>& live, const void* p, size_t bytes);
 void open_memory(Device& device, bool open); // pairs of calls may be nested
 void reserve_memory(Device& device, size_t bytes, bool protect);
-void install_fault_handler(struct sigaction* previous);
+
+// ---- faults.cpp ----
+
+void install_fault_handlers(struct sigaction* previous); // which receives the handlers before ours, by number
 
 // ---- symbols.cpp ----
 
@@ -123,7 +127,7 @@ struct Runtime {
   bool paused = false;            // the process forks, and workers begin no operation
   int running = 0;                // the number of operations that workers are running
   int latency_us, helpers;
-  struct sigaction previous; // the handler of SIGSEGV before ours
+  struct sigaction previous[NSIG]; // the handlers before ours
 };
 Runtime& runtime();
 
@@ -243,17 +247,29 @@ void with_open_peers(Device& device, const std::function<void()>& f);
 void run_grid(const cudaLaunchConfig_t& config, Kernel& kernel, Device& device, unsigned long operation);
 // in_kernel() says whether this host thread is inside a kernel. A fault or a failed assertion there ends the kernel by
 // abandon_kernel(), which reports `what` with the names of kernel, block and thread, and leaves the kernel by
-// siglongjmp. No destructors run.
+// siglongjmp. No destructors run. `where` is the line of source, or empty; `place` is the address to which the kernel's
+// code would have returned, for the observer.
 bool in_kernel();
-[[noreturn]] void abandon_kernel(cudaError_t error, const char* what);
+bool in_simulator(); // of a thread that is inside a kernel
+[[noreturn]] void abandon_kernel(cudaError_t error, const std::string& what, const std::string& where,
+                                 const void* place);
+
+// The memory [low, high) on which the running thread of a kernel has its variables.
+struct Stack {
+  uintptr_t low, high;
+};
+Stack kernel_stack();
+extern const char* const kFullStack; // the words for a stack that is full
+// Returns how many bytes an address lies after the end of the block's dynamic shared memory, and its size.
+std::pair<uintptr_t, size_t> after_shared(const void* address);
 
 // The simulator's own code that a kernel calls stands between these two, so that the guard does not end the kernel in
 // the middle of it.
 void enter_simulator();
 void leave_simulator();
-// Ends the kernel of this thread, if the guard has asked for it and the kernel's own code is running. Returns whether
-// the guard has asked.
-bool stop_if_asked();
+// Ends the kernel of this thread, if the guard has asked for it and the kernel's own code is running, at `place`.
+// Returns whether the guard has asked.
+bool stop_if_asked(const void* place);
 
 // ---- guard.cpp ----
 

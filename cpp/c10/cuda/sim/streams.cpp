@@ -99,7 +99,7 @@ Runtime::Runtime() {
     streams[stream.get()] = stream;
   }
   if (count > 0) {
-    install_fault_handler(&previous);
+    install_fault_handlers(previous);
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     std::atexit(end_streams);
   }

@@ -34,6 +34,7 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   std::mutex mutex;
   ncclResult_t result = ncclSuccess; // the first error, and its text
   std::string error;
+  const char* refusal = ""; // why a call was refused; the communicator goes on
 
   void fail(ncclResult_t kind, const std::string& text) {
     {
@@ -140,7 +141,11 @@ ncclResult_t enqueue(ncclComm_t comm, cudaStream_t stream, std::string text,
                      std::function<void(const gloo::Context&)> run) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone) {
-    return ncclInvalidUsage; // the operation below can run only once, but a graph would run it at each launch
+    std::lock_guard lock(comm->mutex); // the operation below can run only once; a graph would run it at each launch
+    comm->refusal =
+        "the simulator's NCCL cannot be part of a CUDA graph, as NVIDIA's can: call collectives outside of "
+        "the capture, between the replays";
+    return ncclInvalidUsage;
   }
   auto* const operation = new Operation{comm->shared_from_this(), std::move(text), std::move(run)};
   return cudaLaunchHostFunc(stream, &run_operation, operation) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
@@ -256,7 +261,7 @@ const char* ncclGetLastError(ncclComm_t comm) {
     return "";
   }
   std::lock_guard lock(comm->mutex);
-  return comm->error.c_str(); // is written once
+  return comm->error.empty() ? comm->refusal : comm->error.c_str(); // which is written once
 }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {

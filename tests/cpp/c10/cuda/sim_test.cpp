@@ -90,7 +90,7 @@ TEST_CASE("cuda sim: errors are CUDA's") {
 }
 
 TEST_CASE("cuda sim: what goes wrong in a kernel is seen at the next call, and stays") {
-  cudasim::install_fault_handler(&cudasim::runtime().previous); // doctest has put its own handler over the simulator's
+  cudasim::install_fault_handlers(cudasim::runtime().previous); // doctest has put its own over the simulator's
   for (const cudaError_t expected : {cudaErrorAssert, cudaErrorLaunchFailure, cudaErrorIllegalAddress}) {
     int* device;
     C10_CUDA_CHECK(cudaMalloc(&device, 32 * sizeof(int)));

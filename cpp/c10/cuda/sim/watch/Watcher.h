@@ -49,7 +49,7 @@ struct Conflict {
 };
 
 struct CudaThread {
-  uint32_t path = 0;
+  uint32_t path = 0, deeper = 0; // `deeper` counts the calls that the path leaves out
   std::vector<Record> trace;
 };
 
@@ -97,6 +97,7 @@ class Watcher final : public Observer {
   void at_barrier(unsigned thread, const void* place) override;
   void barrier_done() override;
   void stuck(size_t at_barrier, size_t in_warp_operation, size_t gone) override;
+  void failed(const std::string& what, const void* place) override;
   void warp_done(unsigned warp, unsigned lanes, bool orders_memory) override;
   void atomic(const void* p, size_t bytes, const void* place) override;
 
@@ -130,6 +131,7 @@ class Watcher final : public Observer {
   void find_shared_variables();
   bool in_shared_memory(uintptr_t address, Range*& shared);
   bool is_of_the_thread(uintptr_t address) const;
+  bool is_pinned(uintptr_t address) const;
   void report_host_address(uintptr_t address, uint32_t site);
   void check_word(Word& word, uint8_t mask, Kind kind, bool is_volatile, uint32_t site, uintptr_t address,
                   bool is_initialized);
@@ -146,6 +148,7 @@ class Watcher final : public Observer {
   void say(Problem problem);
   std::string describe(uintptr_t address);
   std::string describe_thread(uint32_t block, unsigned thread) const;
+  std::string name_thread(unsigned thread) const;
   std::string describe_operation(uint32_t number);
 
   std::mutex state_; // of everything below but what says otherwise
@@ -172,12 +175,21 @@ class Watcher final : public Observer {
   unsigned thread_ = 0;
   dim3 grid_dim_, block_dim_;
   bool is_instrumented_ = false, has_looked_for_shared_ = false;
+  bool told_ = false;                                    // whether the report says why the kernel is being ended
+  uint32_t last_block_ = 0;                              // the site of the basic block that the thread entered last
+  std::tuple<uint32_t, uint32_t, unsigned> last_blamed_; // the operation, block and thread of the latest problem
   std::vector<CudaThread> threads_;
   std::vector<std::array<std::array<uint32_t, 32>, 32>> warp_clocks_; // [warp][lane][what it knows of the other lane]
-  std::vector<uint32_t> at_barrier_;                                  // the sites at which threads wait
+  struct Waiting {
+    uint32_t site;
+    unsigned thread;
+  };
+  std::vector<Waiting> at_barrier_; // the threads that wait, in the order in which they came
+  std::vector<bool> gone_;          // for each thread: whether it has left the kernel
   size_t records_ = 0, blocks_run_ = 0;
   std::chrono::steady_clock::time_point deadline_;
-  Range arguments_, static_shared_, dynamic_shared_;
+  Range arguments_, static_shared_, dynamic_shared_, stack_;
+  std::vector<Range> pinned_;
   std::vector<Range> modules_; // the memory of libraries and of the program: constants, and variables of the device
   std::vector<Word> static_words_, dynamic_words_;
 

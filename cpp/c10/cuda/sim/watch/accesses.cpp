@@ -4,18 +4,35 @@
 #include <c10/cuda/sim/runtime.h>
 #include <c10/cuda/sim/watch/Watcher.h>
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdio>
 
 namespace cudasim::watch {
 
-constexpr size_t kStack = 128 << 10; // as much as a fiber has
-constexpr uintptr_t kBelowFrame = 4096;
 constexpr uintptr_t kNearShared = 4096;
 constexpr uintptr_t kDynamicShared = uintptr_t(1) << 20; // where the dynamic part begins, in the addresses of traces
 
 template <typename T>
 static bool is_part_of(uintptr_t address, const T& variable) {
   return address - reinterpret_cast<uintptr_t>(&variable) < sizeof(T);
+}
+
+// Returns whether this device's kernels may use the memory of a device.
+static bool may_use(const Device& device) {
+  const Device& own = runtime().devices[static_cast<size_t>(current_device)];
+  return &device == &own || (own.peers >> device.index & 1) != 0;
+}
+
+// Returns whether there is memory at an address.
+static bool is_mapped(uintptr_t address) {
+  unsigned char resident = 0;
+  return mincore(reinterpret_cast<void*>(address / kPage * kPage), kPage, &resident) == 0;
+}
+
+static std::string after_the_end(uintptr_t distance) {
+  return (distance == 0 ? "right" : std::to_string(distance) + " bytes") + " after the end of the block's ";
 }
 
 void Watcher::atomic(const void* p, size_t bytes, const void* place) {
@@ -34,7 +51,7 @@ void Watcher::access(const void* p, size_t bytes, Kind kind, const void* place, 
     return;
   }
   if (!in_device && !in_shared_memory(address, shared)) {
-    if (!is_of_the_thread(address)) {
+    if (!is_of_the_thread(address) && !is_pinned(address)) {
       report_host_address(address, sites_.site_of(running->path, reinterpret_cast<uintptr_t>(place), kind));
     }
     return;
@@ -47,6 +64,13 @@ void Watcher::access(const void* p, size_t bytes, Kind kind, const void* place, 
   const uintptr_t base = shared == nullptr ? 0 : shared->begin - (shared == &dynamic_shared_ ? kDynamicShared : 0);
   append(id, address - base, bytes);
   bool is_initialized = false; // whether all of the memory counts as written
+  if (const Device* device = device_of(p); device != nullptr && !may_use(*device)) {
+    say({"a kernel uses memory of another device", kernel_,
+         describe(address) + ", on device " + std::to_string(device->index) + "; the kernel runs on device " +
+             std::to_string(current_device),
+         describe_thread(block_, thread_), "", "", id});
+    return;
+  }
   if (in_device) {
     // CUDA joins an element of one or two bytes within its word, which may reach beyond the end of the array. No block
     // of memory ends inside a word.
@@ -86,8 +110,7 @@ bool Watcher::in_shared_memory(uintptr_t address, Range*& shared) {
 // Returns whether the memory is the thread's own, or constant: these are not watched. Shared memory must be looked for
 // first, because glibc keeps the thread-local variables of a host thread at the end of its stack.
 bool Watcher::is_of_the_thread(uintptr_t address) const {
-  const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  if (address - (frame - kBelowFrame) < kStack || arguments_.has(address)) {
+  if (stack_.has(address) || arguments_.has(address)) {
     return true;
   }
   for (const Range& module : modules_) {
@@ -98,19 +121,34 @@ bool Watcher::is_of_the_thread(uintptr_t address) const {
   return false;
 }
 
+// Pinned memory of the host is not watched: a kernel may use it.
+bool Watcher::is_pinned(uintptr_t address) const {
+  return std::any_of(pinned_.begin(), pinned_.end(), [&](const Range& range) { return range.has(address); });
+}
+
 void Watcher::report_host_address(uintptr_t address, uint32_t site) {
-  const uintptr_t after = address - dynamic_shared_.end;
-  if (dynamic_shared_.size() > 0 && after < kNearShared) {
-    say({"out of bounds", kernel_,
-         (after == 0 ? "right" : std::to_string(after) + " bytes") +
-             " after the end of the block's dynamic shared memory, which has " +
-             std::to_string(dynamic_shared_.size()) + " bytes",
-         describe_thread(block_, thread_), "", "", site});
+  const auto tell = [&](const char* what, const std::string& place) {
+    say({what, kernel_, place, describe_thread(block_, thread_), "", "", site});
+  };
+  const size_t bytes = dynamic_shared_.size();
+  if (const uintptr_t after = address - dynamic_shared_.end; after < kNearShared) {
+    tell("out of bounds", after_the_end(after) + "dynamic shared memory, which has " + std::to_string(bytes) +
+                              " bytes" + (bytes == 0 ? ": the launch must give their number" : ""));
+    return;
+  }
+  if (const uintptr_t after = address - static_shared_.end; static_shared_.size() > 0 && after < kNearShared) {
+    tell("out of bounds", after_the_end(after) + "__shared__ variables");
     return;
   }
   char text[40];
   std::snprintf(text, sizeof text, "address %p", reinterpret_cast<void*>(address));
-  say({"a kernel uses memory of the host", kernel_, text, describe_thread(block_, thread_), "", "", site});
+  if (address < kPage) {
+    tell("a kernel uses a null pointer", text);
+  } else if (is_mapped(address)) {
+    tell("a kernel uses memory of the host", text);
+  } else {
+    tell("out of bounds", std::string(text) + ", where no memory is");
+  }
 }
 
 // Returns whether the earlier access is done before the present one, whatever the order of threads and streams.

@@ -106,10 +106,14 @@ std::string Allocations::describe(uintptr_t address) {
   const Allocation* before = after == living_.begin() ? nullptr : &std::prev(after)->second;
   const uintptr_t behind = before == nullptr ? ~uintptr_t(0) : address - (before->begin + before->bytes);
   const uintptr_t ahead = after == living_.end() ? ~uintptr_t(0) : after->second.begin - address;
-  if (behind < kNear && behind < ahead) {
+  const bool is_behind = behind < kNear, is_ahead = ahead < kNear;
+  // Of two arrays, the one that has a name is more likely what the kernel means.
+  const bool is_behind_named = is_behind && !before->arrays.empty();
+  const bool is_ahead_named = is_ahead && !after->second.arrays.empty();
+  if (is_behind && (!is_ahead || (is_behind_named == is_ahead_named ? behind < ahead : is_behind_named))) {
     return describe_after(*before, behind);
   }
-  if (ahead < kNear) {
+  if (is_ahead) {
     return counted_bytes(ahead) + " before " + describe_allocation(after->second);
   }
   const auto former =
@@ -117,7 +121,8 @@ std::string Allocations::describe(uintptr_t address) {
   if (former != former_.rend()) {
     return describe_inside(*former, address) + ", which was freed";
   }
-  return before != nullptr ? describe_after(*before, behind) : "memory that nobody has allocated";
+  const std::string nobodys = "memory that nobody has allocated";
+  return before != nullptr ? nobodys + ", " + describe_after(*before, behind) : nobodys;
 }
 
 void Allocations::clear() {

@@ -2,6 +2,7 @@
 #include <c10/cuda/sim/runtime.h>
 #include <c10/cuda/sim/watch/Watcher.h>
 
+#include <dlfcn.h>
 #include <link.h>
 
 #include <algorithm>
@@ -12,6 +13,8 @@ namespace cudasim::watch {
 constexpr size_t kMostRecords = 16 << 20;  // of the threads of one block
 constexpr size_t kBlocksPerLook = 1 << 16; // after so many basic blocks, the watcher looks at the clock
 constexpr size_t kMostLaunches = 10000;
+constexpr uint32_t kMostCalls = 64;       // of a path; a recursion has no more
+constexpr size_t kLeftOfStack = 16 << 10; // for the watcher itself
 
 __thread CudaThread* running = nullptr;
 
@@ -55,7 +58,16 @@ void Watcher::find_shared_variables() {
 }
 
 void Watcher::grid_begin(const cudaLaunchConfig_t& config, const Kernel& kernel, unsigned long operation) {
+  std::vector<Range> pinned;
+  {
+    std::lock_guard<std::mutex> lock(runtime().mutex);
+    for (const auto& [begin, bytes] : runtime().pinned) {
+      const auto at = reinterpret_cast<uintptr_t>(begin);
+      pinned.push_back({at, at + bytes});
+    }
+  }
   state_.lock(); // until grid_end
+  pinned_ = std::move(pinned);
   std::string& name = kernel_names_[kernel.function];
   if (name.empty()) {
     name = function_name(kernel.function);
@@ -73,7 +85,8 @@ void Watcher::grid_begin(const cudaLaunchConfig_t& config, const Kernel& kernel,
   const auto object = reinterpret_cast<uintptr_t>(&kernel);
   arguments_ = {object, object + kernel.bytes};
   find_shared_variables();
-  is_instrumented_ = false;
+  is_instrumented_ = told_ = false;
+  last_blamed_ = {0, 0, 0};
   deadline_ = std::chrono::steady_clock::now() + may_run_;
 }
 
@@ -106,6 +119,7 @@ void Watcher::block_begin(const void* dynamic_shared, size_t bytes) {
   generation_ = 0;
   records_ = 0;
   at_barrier_.clear();
+  gone_.assign(threads_.size(), false);
   has_looked_for_shared_ = false;
   const auto begin = reinterpret_cast<uintptr_t>(dynamic_shared);
   dynamic_shared_ = {begin, begin + bytes};
@@ -119,7 +133,7 @@ void Watcher::block_begin(const void* dynamic_shared, size_t bytes) {
   }
   for (CudaThread& thread : threads_) {
     thread.trace.clear();
-    thread.path = 0;
+    thread.path = thread.deeper = 0;
   }
 }
 
@@ -147,43 +161,79 @@ void Watcher::block_end() {
 void Watcher::thread_runs(unsigned thread, bool is_new) {
   thread_ = thread;
   running = &threads_[thread];
+  const Stack stack = kernel_stack();
+  stack_ = {stack.low, stack.high};
+  last_block_ = 0;
   if (is_new) {
-    running->path = 0;
+    running->path = running->deeper = 0;
   }
 }
 
-void Watcher::thread_exit(unsigned) {
+void Watcher::thread_exit(unsigned thread) {
   running = nullptr;
+  gone_[thread] = true;
 }
 
-void Watcher::at_barrier(unsigned, const void* place) {
+void Watcher::at_barrier(unsigned thread, const void* place) {
   const uint32_t site = sites_.site_of(running->path, reinterpret_cast<uintptr_t>(place), Kind::Barrier);
   append(site, 0, 0);
-  at_barrier_.push_back(site);
+  at_barrier_.push_back({site, thread});
 }
 
 // All threads of a block must come to the same __syncthreads, as for the synccheck of compute-sanitizer.
 void Watcher::barrier_done() {
   generation_++;
-  const uint32_t first = at_barrier_.front();
-  const auto other = std::find_if(at_barrier_.begin(), at_barrier_.end(), [&](uint32_t site) { return site != first; });
+  const Waiting first = at_barrier_.front();
+  const auto other =
+      std::find_if(at_barrier_.begin(), at_barrier_.end(), [&](const Waiting& it) { return it.site != first.site; });
   if (other != at_barrier_.end()) {
-    say({"threads of a block wait at different barriers", kernel_, "", describe_thread(block_, ~0u), "", "", first,
-         *other});
+    say({"threads of a block wait at different barriers", kernel_, "", describe_thread(block_, ~0u), "",
+         name_thread(first.thread) + " waits at the first line, " + name_thread(other->thread) + " at the second",
+         first.site, other->site});
   } else if (at_barrier_.size() < threads_.size()) {
+    const auto gone = static_cast<unsigned>(std::find(gone_.begin(), gone_.end(), true) - gone_.begin());
     say({"a barrier without all threads of the block", kernel_, "", describe_thread(block_, ~0u), "",
-         std::to_string(threads_.size() - at_barrier_.size()) + " of the " + std::to_string(threads_.size()) +
-             " threads had left the kernel before",
-         first});
+         name_thread(first.thread) + " waits here, and " + std::to_string(threads_.size() - at_barrier_.size()) +
+             " of the " + std::to_string(threads_.size()) + " threads had left the kernel before, the first is " +
+             name_thread(gone),
+         first.site});
   }
   at_barrier_.clear();
 }
 
 void Watcher::stuck(size_t at_barrier, size_t in_warp_operation, size_t gone) {
+  std::vector<bool> elsewhere = gone_;
+  for (const Waiting& it : at_barrier_) {
+    elsewhere[it.thread] = true;
+  }
+  const auto first = [&](const std::vector<bool>& list, bool value) {
+    const auto found = std::find(list.begin(), list.end(), value);
+    return found == list.end() ? "" : ", the first is " + name_thread(static_cast<unsigned>(found - list.begin()));
+  };
   say({"the threads of a block wait for each other without end", kernel_, "", describe_thread(block_, ~0u), "",
-       std::to_string(at_barrier) + " threads wait at a barrier, " + std::to_string(in_warp_operation) +
-           " in an operation of their warp, " + std::to_string(gone) + " have left the kernel",
-       at_barrier_.empty() ? 0 : at_barrier_.front()});
+       std::to_string(at_barrier) + " threads wait at a barrier" +
+           (at_barrier_.empty() ? "" : ", the first is " + name_thread(at_barrier_.front().thread)) + "; " +
+           std::to_string(in_warp_operation) + " in an operation of their warp" + first(elsewhere, false) + "; " +
+           std::to_string(gone) + " have left the kernel" + first(gone_, true),
+       at_barrier_.empty() ? 0 : at_barrier_.front().site});
+}
+
+static bool are_of_one_library(const void* a, const void* b) {
+  Dl_info of_a{}, of_b{};
+  return dladdr(a, &of_a) != 0 && dladdr(b, &of_b) != 0 && of_a.dli_fbase == of_b.dli_fbase;
+}
+
+// The access that ends a kernel has been reported before it happened. If another library failed that the kernel has
+// called, the line is that of the basic block.
+void Watcher::failed(const std::string& what, const void* place) {
+  const bool is_access = what.rfind("illegal memory access", 0) == 0;
+  if (told_ || (is_access && last_blamed_ == std::make_tuple(operation_, block_, thread_))) {
+    return;
+  }
+  const bool is_place = running != nullptr && are_of_one_library(place, function_);
+  const uint32_t site =
+      is_place ? sites_.site_of(running->path, reinterpret_cast<uintptr_t>(place), Kind::Load) : last_block_;
+  say({what, kernel_, "", describe_thread(block_, thread_), "", "", site});
 }
 
 void Watcher::warp_done(unsigned warp, unsigned lanes, bool orders_memory) {
@@ -207,20 +257,33 @@ void Watcher::warp_done(unsigned warp, unsigned lanes, bool orders_memory) {
 
 void Watcher::enter(const void* place) {
   is_instrumented_ = true;
-  running->path = sites_.path_of(running->path, reinterpret_cast<uintptr_t>(place));
+  if (reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < stack_.begin + kLeftOfStack) {
+    abandon_kernel(cudaErrorIllegalAddress, kFullStack, "", place);
+  }
+  if (sites_.depth_of(running->path) >= kMostCalls) {
+    running->deeper++;
+  } else {
+    running->path = sites_.path_of(running->path, reinterpret_cast<uintptr_t>(place));
+  }
 }
 
 void Watcher::leave() {
-  running->path = sites_.parent_of(running->path);
+  if (running->deeper > 0) {
+    running->deeper--;
+  } else {
+    running->path = sites_.parent_of(running->path);
+  }
 }
 
 // Each loop passes basic blocks, so no kernel runs without end.
 void Watcher::basic_block(const void* place) {
   const uint32_t site = sites_.site_of(running->path, reinterpret_cast<uintptr_t>(place), Kind::BasicBlock);
+  last_block_ = site;
   if (++blocks_run_ % kBlocksPerLook == 0 && std::chrono::steady_clock::now() > deadline_) {
     say({"the kernel does not end", kernel_, "", describe_thread(block_, thread_), "",
          "it was stopped after " + std::to_string(may_run_.count()) + " seconds", site});
-    fail_kernel(cudaErrorLaunchFailure, "the watcher stopped the kernel, which does not end", "watch", 0);
+    told_ = true;
+    abandon_kernel(cudaErrorLaunchFailure, "the watcher stopped the kernel, which does not end", "", nullptr);
   }
   append(site, 0, 0);
 }

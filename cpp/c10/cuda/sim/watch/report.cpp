@@ -16,6 +16,7 @@ constexpr size_t kMostArrayBytes = 64 << 10; // of larger arrays, the report has
 
 // Faults of one kind at one place of the code count as one problem.
 void Watcher::say(Problem problem) {
+  last_blamed_ = {operation_, block_, thread_};
   const auto [it, is_new] =
       problem_at_.emplace(std::make_tuple(problem.what, problem.site, problem.other_site), problems_.size());
   if (is_new && problems_.size() < kMostProblems) {
@@ -48,6 +49,11 @@ std::string Watcher::describe_thread(uint32_t block, unsigned thread) const {
                   thread / b.x / b.y, bx, by, bz);
   }
   return text;
+}
+
+std::string Watcher::name_thread(unsigned thread) const {
+  const std::string text = describe_thread(0, thread);
+  return text.substr(0, text.find(" of block"));
 }
 
 std::string Watcher::describe_operation(uint32_t number) {

@@ -13,7 +13,7 @@ static uint64_t key_of(uint32_t path, uintptr_t place) { // addresses of code ha
 uint32_t Sites::path_of(uint32_t parent, uintptr_t place) {
   const auto [it, is_new] = path_ids_.emplace(key_of(parent, place), static_cast<uint32_t>(paths_.size()));
   if (is_new) {
-    paths_.push_back({parent, place});
+    paths_.push_back({parent, place, paths_[parent].depth + 1});
   }
   return it->second;
 }
@@ -64,7 +64,7 @@ const std::vector<uint32_t>& Sites::ranks() {
 void Sites::clear() {
   sites_.assign(1, Site());
   kinds_.assign(1, Kind::BasicBlock);
-  paths_.assign(1, {0, 0});
+  paths_.assign(1, {0, 0, 0});
   ranks_.clear();
   site_ids_.clear();
   path_ids_.clear();

@@ -40,6 +40,9 @@ class Sites {
   uint32_t parent_of(uint32_t path) const {
     return paths_[path].parent;
   }
+  uint32_t depth_of(uint32_t path) const {
+    return paths_[path].depth;
+  }
   // Returns the number of a site. 0 is no site.
   uint32_t site_of(uint32_t path, uintptr_t place, Kind kind);
   Site& operator[](uint32_t site) {
@@ -61,6 +64,7 @@ class Sites {
   struct Path {
     uint32_t parent;
     uintptr_t place;
+    uint32_t depth;
   };
   struct Cached {
     uintptr_t place = 0;
