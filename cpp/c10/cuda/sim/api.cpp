@@ -207,7 +207,7 @@ cudaError_t cudaPeekAtLastError() {
 
 // ---- Devices ----
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = number_of_devices(); // does not construct Runtime: see Note [The simulator sleeps]
+  *count = static_cast<int>(visible_devices().size()); // does not construct Runtime: see Note [The simulator sleeps]
   return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 cudaError_t cudaSetDevice(int device) {
@@ -228,9 +228,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = {"CUDA simulator", runtime().memory_bytes, kMaxShared,         warpSize, int(kMaxThreads),
                  kMultiProcessors, int(kMaxThreads),       /*major, minor=*/0, 0};
   // The digits of the number of the device, after a fixed beginning.
-  std::snprintf(properties->uuid.bytes, sizeof properties->uuid.bytes, "simulated-%05d", device);
+  std::snprintf(properties->uuid.bytes, sizeof properties->uuid.bytes, "simulated-%05d",
+                runtime().devices[device].number);
   properties->sharedMemPerBlockOptin = properties->sharedMemPerMultiprocessor = kMaxShared;
-  properties->pciDeviceID = device;
+  properties->pciDeviceID = runtime().devices[device].number;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {

@@ -19,10 +19,11 @@ namespace cudasim {
 // The thread sanitizer has data of its own at these addresses. It knows the memory of a program at a few places only,
 // and this one is before the executable on x86-64.
 #if defined(__SANITIZE_THREAD__)
-constexpr uintptr_t kFirstAddress = 0x550000000000, kDeviceSpan = uintptr_t(1) << 34;
+constexpr uintptr_t kFirstAddress = 0x550000000000;
 #else
-constexpr uintptr_t kFirstAddress = 0x200000000000, kDeviceSpan = uintptr_t(1) << 36;
+constexpr uintptr_t kFirstAddress = 0x200000000000;
 #endif
+constexpr uintptr_t kDeviceSpan = uintptr_t(kMaxMemoryMb) << 20;
 
 Device* device_of(const void* pointer) {
   const uintptr_t at = reinterpret_cast<uintptr_t>(pointer) - kFirstAddress;

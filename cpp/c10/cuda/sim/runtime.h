@@ -4,6 +4,7 @@
 //   blocks.cpp   runs the threads of a block, as fibers of one host thread that switch at barriers
 //   memory.cpp   a range of addresses for each device, which host code cannot touch
 //   faults.cpp   what ends a kernel early: addresses without memory, full stacks, divisions by zero
+//   settings.cpp what the environment says
 //   streams.cpp  a queue and a worker thread for each stream; the rules of the legacy default stream
 //   events.cpp   places in streams, for which this process and others wait
 //   graphs.cpp   work that is recorded instead of run, and run later as often as the program wants
@@ -32,6 +33,7 @@
 //   REFTORCH_CUDA_SIM_LATENCY_US=0     the delay before each operation of a stream; makes a missing wait visible
 //   REFTORCH_CUDA_SIM_TIMEOUT_S=60     the seconds of processor time after which a kernel is ended; 0: never
 //   REFTORCH_CUDA_SIM_PROTECT=1        0: host code may touch device memory
+//   CUDA_VISIBLE_DEVICES=1,0           the devices that the process sees, in this order, counted from 0; all if unset
 //   CUDA_LAUNCH_BLOCKING=0             1: each operation runs at once, on the calling thread
 #pragma once
 
@@ -61,14 +63,28 @@ constexpr size_t kMaxThreads = 1024, kMaxShared = 48 << 10, kPage = 4096;
 // allocated.
 constexpr size_t kContextBytes = size_t(1) << 20;
 constexpr int kMaxDevices = 16, kMultiProcessors = 4;
+#if defined(__SANITIZE_THREAD__)
+constexpr long kMaxMemoryMb = 16 << 10; // which is also the distance between the addresses of two devices
+#else
+constexpr long kMaxMemoryMb = 64 << 10;
+#endif
+
+// ---- settings.cpp ----
 
 std::string setting(const char* name, const char* otherwise);
-int number_of_devices(); // does not construct Runtime
+// Returns a setting that is a whole number. A text that is none, or is outside of the limits, is reported and counts as
+// not set.
+long number_setting(const char* name, long otherwise, long least, long most);
+// Returns the machine's numbers of the devices that this process sees; does not construct Runtime. As with CUDA, the
+// list in CUDA_VISIBLE_DEVICES ends before the first entry that is no device, and one that names a device twice shows
+// none.
+std::vector<int> visible_devices();
 
 // ---- memory.cpp ----
 
 struct Device {
-  int index;
+  int index;  // by which the process names it
+  int number; // among the devices of the machine
   char* base;
   std::map<char*, size_t> live;   // the allocations: the beginning of each and its size
   std::mutex gate;                // guards `users` and the page permissions

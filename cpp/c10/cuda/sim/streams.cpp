@@ -18,15 +18,6 @@ thread_local int current_device = 0;
 thread_local cudaError_t last_error = cudaSuccess;
 static thread_local bool is_worker = false;
 
-std::string setting(const char* name, const char* otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr && *text != '\0' ? text : otherwise;
-}
-
-int number_of_devices() {
-  return std::clamp(std::atoi(setting("REFTORCH_CUDA_SIM", "0").c_str()), 0, kMaxDevices);
-}
-
 // The runtime is never destroyed, because workers may still run when the process ends.
 Runtime& runtime() {
   static Runtime* const it = new Runtime;
@@ -82,15 +73,15 @@ static void after_fork_in_child() {
 }
 
 Runtime::Runtime() {
-  memory_bytes = std::strtoull(setting("REFTORCH_CUDA_SIM_MEMORY_MB", "4096").c_str(), nullptr, 10) << 20;
+  memory_bytes = static_cast<size_t>(number_setting("REFTORCH_CUDA_SIM_MEMORY_MB", 4096, 2, kMaxMemoryMb)) << 20;
   protect = setting("REFTORCH_CUDA_SIM_PROTECT", "1") != "0";
   blocking = setting("CUDA_LAUNCH_BLOCKING", "0") == "1";
-  latency_us = std::atoi(setting("REFTORCH_CUDA_SIM_LATENCY_US", "0").c_str());
-  helpers = std::atoi(setting("REFTORCH_CUDA_SIM_THREADS", "1").c_str()) - 1;
-  const int count = number_of_devices();
-  for (int i = 0; i < count; i++) {
+  latency_us = static_cast<int>(number_setting("REFTORCH_CUDA_SIM_LATENCY_US", 0, 0, 1'000'000));
+  helpers = static_cast<int>(number_setting("REFTORCH_CUDA_SIM_THREADS", 1, 1, 256)) - 1;
+  for (const int number : visible_devices()) {
     Device& device = devices.emplace_back();
-    device.index = i;
+    device.index = static_cast<int>(devices.size()) - 1;
+    device.number = number;
     reserve_memory(device, memory_bytes, protect);
     auto stream = std::make_shared<CUstream_st>();
     stream->device = &device;
@@ -98,7 +89,7 @@ Runtime::Runtime() {
     device.default_stream = stream.get();
     streams[stream.get()] = stream;
   }
-  if (count > 0) {
+  if (!devices.empty()) {
     install_fault_handlers(previous);
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     std::atexit(end_streams);

@@ -283,10 +283,13 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 }
 
 // A device belongs to one rank, as with NVIDIA's library. Devices of one number are one device of the machine, although
-// each process simulates devices of its own.
+// each process simulates devices of its own; CUDA_VISIBLE_DEVICES may give it another number in the process.
 static std::string shared_device(ncclComm& comm) {
-  int device = 0;
-  cudaGetDevice(&device);
+  int index = 0;
+  cudaGetDevice(&index);
+  cudaDeviceProp properties{};
+  cudaGetDeviceProperties(&properties, index);
+  const int device = properties.pciDeviceID;
   comm.store->set(c10::str("device/", comm.rank), std::to_string(device));
   std::string mistake;
   for (int peer = 0; peer < comm.size; peer++) {

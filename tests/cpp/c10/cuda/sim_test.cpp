@@ -109,6 +109,28 @@ TEST_CASE("cuda sim: what goes wrong in a kernel is seen at the next call, and s
   }
 }
 
+TEST_CASE("cuda sim: settings") {
+  const std::map<const char*, std::vector<int>> cases = {
+      {"1,0", {1, 0}}, {"1", {1}}, {" 1 ", {}},  {"", {}},    {"-1", {}},
+      {"0,7,1", {0}},  {"x", {}},  {"0,x", {0}}, {"0,0", {}}, {"0,", {0}},
+  };
+  for (const auto& [list, expected] : cases) {
+    setenv("CUDA_VISIBLE_DEVICES", list, 1);
+    CHECK_MESSAGE(cudasim::visible_devices() == expected, list);
+  }
+  int count = -1;
+  setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
+  CHECK(cudaGetDeviceCount(&count) == cudaErrorNoDevice);
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  CHECK(cudasim::visible_devices() == std::vector<int>{0, 1});
+  for (const char* wrong : {"12MB", "-3", "1", "99999999999999999999"}) {
+    setenv("SIM_TEST_NUMBER", wrong, 1);
+    CHECK_MESSAGE(cudasim::number_setting("SIM_TEST_NUMBER", 7, 2, 9) == 7, wrong);
+  }
+  setenv("SIM_TEST_NUMBER", "9", 1);
+  CHECK(cudasim::number_setting("SIM_TEST_NUMBER", 7, 2, 9) == 9);
+}
+
 TEST_CASE("cuda sim: a stream waits for an event of another device's stream") {
   cudaStream_t streams[2];
   cudaEvent_t made;
