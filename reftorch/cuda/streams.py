@@ -6,7 +6,6 @@ Leaves out: an effect of priorities.
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 from reftorch import _C
@@ -70,9 +69,9 @@ class Stream(_C.Stream):
         return _C._cuda_getStreamHandle(self.stream_id, self.device_index)
 
     @property
-    def _as_parameter_(self) -> ctypes.c_void_p:
+    def _as_parameter_(self) -> Any:
         """The handle as an argument of a C function that ctypes calls."""
-        return ctypes.c_void_p(self.cuda_stream)
+        return _pointer(self.cuda_stream)
 
     def __cuda_stream__(self) -> tuple[int, int]:
         """Return the version 0 of this protocol and CUDA's handle: other libraries ask for a stream in this way."""
@@ -192,12 +191,18 @@ class Event(_C.Event):
         return self.event_id
 
     @property
-    def _as_parameter_(self) -> ctypes.c_void_p:
+    def _as_parameter_(self) -> Any:
         """The handle as an argument of a C function that ctypes calls."""
-        return ctypes.c_void_p(self.cuda_event)
+        return _pointer(self.cuda_event)
 
     def __repr__(self) -> str:
         return f"<torch.cuda.Event {self.cuda_event:#x}>" if self.cuda_event else "<torch.cuda.Event uninitialized>"
+
+
+def _pointer(handle: int) -> Any:
+    import ctypes  # whoever asks for such an argument has imported it
+
+    return ctypes.c_void_p(handle)
 
 
 def current_stream(device: Any = None) -> Stream:
