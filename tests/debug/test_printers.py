@@ -77,7 +77,7 @@ AT_MUL = [
     "rt-op mul", "run", "rt-bt", "print iter", "print iter.shape_", "print iter.common_dtype_", "print iter.device_",
     "rt-op mull", "rt-tensor 3", "print *(reftorch::at::Tensor*)$pc", "print *(reftorch::c10::Storage*)$pc",
     "print *(reftorch::c10::SmallVector<long, 5>*)$pc", "print (reftorch::c10::ScalarType)77",
-    "print (reftorch::c10::DispatchKey)6", "print *(reftorch::at::Tensor*)0",
+    "print (reftorch::c10::DispatchKey)6", "print (reftorch::c10::DeviceIndex)1", "print *(reftorch::at::Tensor*)0",
     "print *(reftorch::torch::autograd::Edge*)$pc", "print *(reftorch::torch::autograd::Node*)$pc",
     "up 2", "print self", "print other", "rt-tensor self", f"print {SELF}", "print self.impl_",
     "print self.impl_.target_.storage_", "print self.impl_.target_.key_set_",
@@ -117,6 +117,7 @@ def test_small_types(at_mul: Gdb) -> None:
     assert at_mul["print iter.common_dtype_"].endswith("= Float")
     assert at_mul["print iter.device_"].endswith("= cpu")
     assert at_mul["print (reftorch::c10::DispatchKey)6"].endswith("= Autograd")
+    assert at_mul["print (reftorch::c10::DeviceIndex)1"].endswith("= 1")  # without the character of this number
 
 
 def test_an_optional_is_what_it_holds(at_mul: Gdb) -> None:

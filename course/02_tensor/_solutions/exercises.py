@@ -129,8 +129,7 @@ def shares() -> dict[str, bool]:
 
 # %% exercise="02.2" role="check"
 def holds(expression: str, answer: bool) -> bool:
-    """Whether the answer is right: a write into the result changes the tensor (or array) that the result was made "
-    "of, or not."""
+    """Whether the answer is right: a write into the result changes the tensor (or array) it was made of, or not."""
     fresh = {"torch": torch, "t": torch.zeros(2, 3), "array": numpy.zeros((2, 3))}
     eval(expression, fresh).fill_(1)
     return answer is bool((fresh["array"] if "array" in expression else fresh["t"].numpy()).any())
@@ -640,8 +639,7 @@ class NDArray:
 
 # %% exercise="02.8" role="check"
 def compare(c: check, what: str, array: NDArray, tensor: torch.Tensor) -> None:
-    """Check that an array reads as a tensor does: sizes, elements, strides where there is a step, offset, "
-    "contiguity."""
+    """Check that an array reads as a tensor does: sizes, elements, strides of real steps, offset, contiguity."""
     c.equal(f"{what}: sizes", came=tuple(array.sizes), expected=tuple(tensor.shape))
     c.equal(f"{what}: elements", came=array.tolist(), expected=tensor.tolist())
     steps = [d for d in range(tensor.dim()) if tensor.shape[d] > 1]

@@ -828,12 +828,15 @@ with check("12.7", "an optimizer whose state is sharded") as c:
     c.case("the shares of parameters with 12, 3, 15, 5 and 4 elements on two ranks")
     answers, _ = sharded_run(2, SIZES, torch.optim.SGD, 1, lr=0.1)
     c.equal("12, 3, 15, 5 and 4 elements on two ranks", came=answers[0][1], expected=[[2, 4], [0, 1, 3]])
-    case = c.case("parameters 1 and 2 have no gradient")
-    answers, _ = sharded_run(2, SIZES, torch.optim.Adam, 2, without=(1, 2), lr=0.1)
+    c.case("the shares of three equal parameters on three ranks")
+    answers, _ = sharded_run(3, [(2, 2), (4,), (4,)], torch.optim.SGD, 1, lr=0.1)
+    c.equal("three equal parameters on three ranks", came=answers[0][1], expected=[[0], [1], [2]])
+    case = c.case("parameters 1 and 2 have no gradient, with weight decay")
+    options = {"without": (1, 2), "lr": 0.1, "weight_decay": 0.1}
+    answers, _ = sharded_run(2, SIZES, torch.optim.Adam, 2, **options)
+    expected = whole_run(SIZES, torch.optim.Adam, 2, **options)
     for rank in (0, 1):
-        for ours, theirs in zip(
-            answers[rank][0], whole_run(SIZES, torch.optim.Adam, 2, without=(1, 2), lr=0.1), strict=True
-        ):
+        for ours, theirs in zip(answers[rank][0], expected, strict=True):
             c.close(f"{case}: a parameter of rank {rank}", came=ours, expected=theirs, rtol=0, atol=0)
 
 # %% [markdown] exercise="12.7" role="debrief"

@@ -405,6 +405,26 @@ class Sharded(Dealt):
         return [list(range(rank, len(self.params), ranks)) for rank in range(ranks)]
 
 
+# %% exercise="12.7" role="mutant" why="of two equal sizes the later parameter comes first"
+class Sharded(Dealt):
+    def dealt(self, ranks):
+        shares, sizes = [[] for _ in range(ranks)], [0] * ranks
+        for index in sorted(range(len(self.params)), key=lambda index: self.params[index].numel())[::-1]:
+            rank = sizes.index(min(sizes))
+            shares[rank].append(index)
+            sizes[rank] += self.params[index].numel()
+        return [sorted(share) for share in shares]
+
+
+# %% exercise="12.7" role="mutant" why="a missing gradient is a gradient of zeros, and weight decay moves the parameter"
+class Sharded(Dealt):
+    def step(self):
+        for parameter in self.params:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        super().step()
+
+
 # %% exercise="12.7" role="mutant" why="one message for each parameter"
 class Sharded(Dealt):
     def send(self):

@@ -133,7 +133,7 @@ with check("15.1", "which lines wait") as c:
 # - It calls `function()` once to warm up, and then `repeats` times for the measurement. No further calls.
 # - It returns the milliseconds that one measured call takes *on the device*, on average, as a float.
 # - Work that was in the queue before, and the warm-up, are not part of the time.
-# - It measures the work of the *current stream*, whichever that is.
+# - It measures the work of the *current stream*, whichever that is, and not the work of other streams.
 
 
 # %% exercise="15.2" role="answer"
@@ -151,9 +151,12 @@ def device_milliseconds(function, repeats=5):
 
 
 # %% exercise="15.2" role="check"
-def milliseconds_of(queued=0, first=0):
-    """Return the time that the answer measures after queued work and with a slow first call, the right time, and "
-    "the number of calls."""
+def milliseconds_of(queued=0, first=0, beside=0):
+    """Return the time that the answer measures, the right time, and the number of calls.
+
+    `queued` milliseconds of work come before. The first call takes `first` milliseconds longer. Each call also puts
+    `beside` milliseconds of work into the default stream.
+    """
     marks = []
 
     def function():
@@ -161,6 +164,8 @@ def milliseconds_of(queued=0, first=0):
         marks[-1][0].record()
         busy(15 if len(marks) > 1 else 15 + first)
         marks[-1][1].record()
+        with torch.cuda.stream(torch.cuda.default_stream()):
+            busy(beside)
 
     busy(queued)
     measured = device_milliseconds(function, repeats=8)
@@ -180,10 +185,9 @@ with check("15.2", "a timer for the device") as c:
         c.equal(f"{case}: calls for repeats=8", came=calls, expected=9)
         near = abs(measured - right) < right / 4 + 5
         c.true(case, near, came=f"{measured:.1f} ms", expected=f"about {right:.1f} ms")
-    case = c.case("on a stream of its own, while the default stream is busy for 500 ms")
-    busy(500)
+    case = c.case("on a stream of its own; each call also puts 60 ms of work into the default stream")
     with torch.cuda.stream(torch.cuda.Stream()):
-        measured, right, _ = milliseconds_of()
+        measured, right, _ = milliseconds_of(beside=60)
     near = abs(measured - right) < right / 4 + 5
     c.true(case, near, came=f"{measured:.1f} ms", expected=f"about {right:.1f} ms")
 
@@ -271,10 +275,14 @@ class Prefetcher:
 
 # %% exercise="15.3" role="check"
 def prefetched(preparing, using, count=3):
-    """Use prefetched batches; return the results, the time of the host, and the times at which each batch was ready."""
+    """Use prefetched batches; return the results, the time of the host, and two lists of milliseconds.
+
+    For each batch but the last: from the time when the next batch was ready until the program's work on this batch
+    ended, and from the time when that work began until the next batch was ready.
+    """
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
-    begin, ready, used, sums = time.perf_counter(), [], [], []
+    begin, ready, begun, used, sums = time.perf_counter(), [], [], [], []
 
     def prepare(number):
         batch = torch.zeros(4000, device="cuda")
@@ -285,6 +293,8 @@ def prefetched(preparing, using, count=3):
         return batch
 
     for batch in Prefetcher(range(1, count + 1), prepare):
+        begun.append(torch.cuda.Event(enable_timing=True))
+        begun[-1].record()
         busy(using)
         sums.append(batch.sum())
         used.append(torch.cuda.Event(enable_timing=True))
@@ -293,18 +303,25 @@ def prefetched(preparing, using, count=3):
     host = time.perf_counter() - begin
     torch.cuda.synchronize()
     ahead = [ready[number + 1].elapsed_time(used[number]) for number in range(count - 1)]
-    return [each.item() / 4000 for each in sums], host, ahead
+    early = [begun[number].elapsed_time(ready[number + 1]) for number in range(count - 1)]
+    return [each.item() / 4000 for each in sums], host, ahead, early
 
 
 with check("15.3", "a prefetcher that is wrong now and then") as c:
     case = c.case("a slow prepare")
-    came, host, _ = prefetched(preparing=250, using=0)
+    came, host, _, early = prefetched(preparing=250, using=0)
     c.equal(f"{case}: the numbers of the batches", came=came, expected=[1.0, 2.0, 3.0])
     c.true(
         f"{case}: the host does not wait", host < 0.25, came=f"{host:.2f} s on the host", expected="less than 0.25 s"
     )
+    c.true(
+        f"{case}: the model does not wait for the batch after its own",
+        min(early) > 20,
+        came="work on a batch that began only when the next batch was ready",
+        expected="work that begins as soon as its own batch is ready",
+    )
     case = c.case("a slow model")
-    came, host, ahead = prefetched(preparing=5, using=250)
+    came, host, ahead, _ = prefetched(preparing=5, using=250)
     c.equal(f"{case}: the numbers of the batches", came=came, expected=[1.0, 2.0, 3.0])
     c.true(
         f"{case}: the host does not wait", host < 0.25, came=f"{host:.2f} s on the host", expected="less than 0.25 s"
@@ -391,6 +408,14 @@ with check("15.4", "one pinned buffer for all batches") as c:
     c.equal("memory that an upload pins", came=len(used), expected=0)
     c.equal("the buffer stays where it is", came=uploader.buffer.data_ptr() == place, expected=True)
     c.close("the numbers in the buffer after the third upload", came=uploader.buffer, expected=torch.arange(12.0))
+    case = c.case("on a stream of its own, which is busy for 500 ms; then the program writes into the buffer")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        busy(500)
+        there = uploader.upload(torch.arange(12.0))
+        time.sleep(0.05)
+        uploader.buffer.fill_(7)
+        c.close(f"{case}: the copy, which runs after this work", came=there.cpu(), expected=torch.full((12,), 7.0))
     case = c.case("400 ms of work come after the copy of the upload before")
     torch.cuda.synchronize()
     uploader.upload(torch.arange(12.0))
@@ -460,16 +485,25 @@ def centred(x):
 
 
 # %% exercise="15.5" role="check"
+from reftorch.utils._python_dispatch import TorchDispatchMode
+
+
 def centred_on(device, current, before=0, within=0):
-    """Call the answer while another device may be current; return the result, the streams of its work, and the "
-    "host's time."""
+    """Call the answer while another device may be current; return the result, and what the check asks of it."""
     used, real = [], torch.Tensor.mean
 
     def mean(tensor, *args):
-        used.append(torch.cuda.current_stream(tensor.device))
-        with torch.cuda.stream(used[-1]):
+        with torch.cuda.stream(torch.cuda.current_stream(tensor.device)):
             busy(within)
         return real(tensor, *args)
+
+    class Streams(TorchDispatchMode):
+        """Records the current stream of the device for each op that works on numbers."""
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            works = not any(word in str(func) for word in ("empty", "record_stream"))
+            used.extend([torch.cuda.current_stream(device)] * works)
+            return func(*args, **(kwargs or {}))
 
     with torch.cuda.device(device):
         x = torch.zeros(4, device="cuda")
@@ -477,7 +511,7 @@ def centred_on(device, current, before=0, within=0):
         x += torch.arange(4, device="cuda")
     torch.cuda.set_device(current)
     begin = time.perf_counter()
-    with mock.patch.object(torch.Tensor, "mean", mean):
+    with mock.patch.object(torch.Tensor, "mean", mean), Streams():
         result = centred(x)
     host, now = time.perf_counter() - begin, torch.cuda.current_device()
     torch.cuda.set_device(0)
@@ -496,7 +530,7 @@ with check("15.5", "right on device 0 only") as c:
             c.equal(f"{case}: the current device afterwards", came=now, expected=current)
             c.close(f"{case}: the result", came=numbers, expected=torch.tensor([-1.5, -0.5, 0.5, 1.5]))
             c.true(
-                f"{case}: the work runs on a side stream of cuda:{device}",
+                f"{case}: all work on numbers runs on a side stream of cuda:{device}",
                 on_side,
                 came="work on another stream",
                 expected=f"a new stream of cuda:{device}",

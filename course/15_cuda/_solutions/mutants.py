@@ -5,7 +5,7 @@ Leaves out: the tasks, the right answers and the checks, which are in exercises.
 
 The wrong allocators of exercise 15.7 are the right one with one method changed: the first of them keeps the right one
 as `Right`. The wrong prefetchers of 15.3 are the broken class that is given, with another loop. Wrong kernels are in
-mutants_kernels.py.
+mutants_kernels.py. The file is more than 500 lines long, because all other wrong answers of a chapter are in one file.
 """
 
 
@@ -89,6 +89,17 @@ def device_milliseconds(function, repeats=5):
     return begin.elapsed_time(end) / repeats
 
 
+# %% exercise="15.2" role="mutant" why="the clock of the host, which waits for the whole device"
+def device_milliseconds(function, repeats=5):
+    function()
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    for _ in range(repeats):
+        function()
+    torch.cuda.synchronize()
+    return (time.perf_counter() - begin) * 1e3 / repeats
+
+
 # %% exercise="15.3" role="mutant" why="the class as it was"
 class Prefetcher(BrokenPrefetcher):
     pass
@@ -167,6 +178,18 @@ class Prefetcher:
             del batch
 
 
+# %% exercise="15.3" role="mutant" why="waits for the whole side stream, and so for the batch after this one, too"
+class Prefetcher(BrokenPrefetcher):
+    def __iter__(self):
+        while self.ready is not None:
+            batch, current = self.ready, torch.cuda.current_stream()
+            self.fetch()
+            current.wait_stream(self.side)
+            batch.record_stream(current)
+            yield batch
+            del batch
+
+
 # %% exercise="15.4" role="mutant" why="does not wait at all"
 class Uploader:
     def __init__(self, size):
@@ -234,6 +257,19 @@ class Uploader:
         there = part.to("cuda", non_blocking=True)
         self.read.record()
         return there
+
+
+# %% exercise="15.4" role="mutant" why="a stream of its own for the copies, and nobody waits for it"
+class Uploader:
+    def __init__(self, size):
+        self.buffer, self.side = torch.empty(size).pin_memory(), torch.cuda.Stream()
+
+    def upload(self, batch):
+        self.side.synchronize()
+        part = self.buffer[: batch.numel()]
+        part.copy_(batch.flatten())
+        with torch.cuda.stream(self.side):
+            return part.to("cuda", non_blocking=True).view(batch.shape)
 
 
 # %% exercise="15.5" role="mutant" why="the function as it was"
@@ -319,6 +355,18 @@ def centred(x):
 # %% exercise="15.5" role="mutant" why="no side stream"
 def centred(x):
     return x - x.mean()
+
+
+# %% exercise="15.5" role="mutant" why="only the mean is computed on the side stream"
+def centred(x):
+    with torch.cuda.device_of(x):
+        current, side = torch.cuda.current_stream(), torch.cuda.Stream()
+        side.wait_stream(current)
+        with torch.cuda.stream(side):
+            mean = x.mean()
+        current.wait_stream(side)
+        mean.record_stream(current)
+        return x - mean
 
 
 # %% exercise="15.6" role="mutant" why="the seeds are in the queue, in the order of the program"

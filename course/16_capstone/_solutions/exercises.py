@@ -254,8 +254,7 @@ class Squares(Dataset):
 
 
 def two_epochs(loader):
-    """Return the batches of two epochs, each as a list of lists, and the numbers that the default generator draws "
-    "then."""
+    """Return the batches of two epochs, each as a list of lists, and what the default generator draws then."""
     torch.manual_seed(5)
     epochs = [[[part.tolist() for part in batch] for batch in loader] for _ in range(2)]
     return epochs, torch.rand(3).tolist()
@@ -382,8 +381,7 @@ def exchanged(mine, theirs):
 
 
 def both(options, between):
-    """Return the parameters of your Adam and of the library's in each of 40 steps; `between` is called after 20 "
-    "steps."""
+    """Return the parameters of your Adam and of the library's in each of 40 steps; call `between` after 20 steps."""
     torch.manual_seed(7)
     first = [nn.Parameter(torch.randn(40, 5)), nn.Parameter(torch.randn(7)), nn.Parameter(torch.randn(3))]
     other = [nn.Parameter(p.detach().clone()) for p in first]
@@ -572,7 +570,7 @@ multiplied = []
 
 
 def counted_product(a, b):
-    multiplied.append((tuple(a.sizes), tuple(b.sizes)))
+    multiplied.append(tuple((tuple(each.sizes), tuple(each.strides)) for each in (a, b)))
     return own_product(a, b)
 
 
@@ -610,10 +608,10 @@ with check("16.5", "a product on your own array") as c:
         for one, right in zip(came, expected, strict=True):
             c.close(f"{case}: a gradient", came=one, expected=right)
         c.equal(f"{case}: products and sums of the library", came=ops, expected=[])
-        shapes = [((3, 4), (4, 2))]
-        shapes += [((3, 2), (2, 4))] if wants[0] else []
-        shapes += [((4, 3), (3, 2))] if wants[1] else []
-        c.equal(f"{case}: what your product multiplies", came=multiplied, expected=shapes)
+        pairs = [(((3, 4), (4, 1)), ((4, 2), (2, 1)))]
+        pairs += [(((3, 2), (2, 1)), ((2, 4), (1, 2)))] if wants[0] else []
+        pairs += [(((4, 3), (1, 4)), ((3, 2), (2, 1)))] if wants[1] else []
+        c.equal(f"{case}: sizes and strides of what your product multiplies", came=multiplied, expected=pairs)
 
 # %% [markdown] exercise="16.5" role="debrief"
 # **In PyTorch** `at::mm` passes the three arrays to a BLAS library, with a flag that says which of them is

@@ -505,6 +505,23 @@ def product(a: NDArray, b: NDArray) -> NDArray:
     return result.transpose(0, 1)
 
 
+# %% exercise="16.5" role="mutant" why="lets the library transpose, and copies the transposed numbers"
+class Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return torch.tensor(product(array_of(x), array_of(y)).tolist())
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x, y), for_x, for_y = ctx.saved_tensors, None, None
+        if ctx.needs_input_grad[0]:
+            for_x = torch.tensor(product(array_of(grad), array_of(y.t())).tolist())
+        if ctx.needs_input_grad[1]:
+            for_y = torch.tensor(product(array_of(x.t()), array_of(grad)).tolist())
+        return for_x, for_y
+
+
 # %% exercise="16.5" role="mutant" why="computes both gradients always"
 class Product(torch.autograd.Function):
     @staticmethod

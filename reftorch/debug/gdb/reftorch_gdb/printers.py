@@ -313,9 +313,16 @@ class UnfoldingPrinter(Printer):
             return
 
 
+def device_index(value):
+    """Return the number of a device, which gdb would print as a character, too: the type has one byte."""
+    return str(int(value))
+
+
 def lookup(value):
     """Return the printer for a value, or None. gdb calls this function with every value that it prints."""
     try:
+        if (value.type.unqualified().name or "").endswith("c10::DeviceIndex"):
+            return Printer(value, device_index)
         kind = values.raw(value).type.strip_typedefs().unqualified()
         name = kind.name or kind.tag or ""
         if not name.startswith(("reftorch::", "std::optional<")):
