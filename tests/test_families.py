@@ -122,7 +122,6 @@ KERNELS_OF_SEVERAL_FAMILIES = {
     "cpp/ATen/native/cpu/LossKernel.cpp": "the negative log likelihood stands beside the other losses",
     "cpp/ATen/native/cpu/SumKernel.cpp": "PyTorch's file and name",
     "cpp/ATen/native/cpu/BinaryOpsKernel.cpp": "PyTorch's file: mse_loss is arithmetic of two tensors",
-    "cpp/ATen/native/cpu/ReduceOpsKernel.cpp": "PyTorch's file: the variance is a reduction",
     "cpp/ATen/native/cpu/UnaryOpsMathKernel.cpp": "erf and erfc are functions of one number",
 }
 

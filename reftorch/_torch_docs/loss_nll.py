@@ -1,4 +1,4 @@
-"""The docs of the negative log likelihood.
+"""The docs of the negative log likelihood and of cross entropy.
 
 Their public names are in ``torch.nn.functional``, whose docstrings give details.
 
@@ -51,5 +51,25 @@ Example:
     >>> one = torch.tensor(1.0)
     >>> torch._C._nn.nll_loss_backward(one, torch.tensor([[-0.5, -1.0]]), torch.tensor([1]), None, 1, -100, one)
     tensor([[ 0., -1.]])
+""",
+)
+
+add_docstr(
+    "cross_entropy_loss",
+    """
+Return the cross entropy of class scores. Its public name is ``torch.nn.functional.cross_entropy``.
+
+Args:
+    target: class indices, or probabilities of the shape of ``input``.
+    weight: the weight of each class.
+    reduction: 0 does not reduce, 1 takes the mean, 2 takes the sum.
+    ignore_index: targets of this value are ignored.
+    label_smoothing: the fraction of the target that is spread over all classes.
+
+Shape: (N, C), (N,) -> (), or (N,) without a reduction.
+
+Example:
+    >>> torch._C._nn.cross_entropy_loss(torch.tensor([[0.0, 0.0]]), torch.tensor([1]), None, 1)
+    tensor(0.6931)
 """,
 )

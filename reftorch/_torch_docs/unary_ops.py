@@ -579,3 +579,69 @@ Example:
     tensor([0., 3.])
 """,
 )
+
+add_docstr(
+    "real",
+    """
+Return the real part of each element: ``input`` itself, because there are no complex dtypes.
+
+Shape: the shape of ``input``; the result is a view of ``input``.
+
+Example:
+    >>> torch.real(torch.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+""",
+)
+
+add_docstr(
+    "conj",
+    """
+Return the complex conjugate of each element: ``input`` itself, because there are no complex dtypes.
+
+Shape: the shape of ``input``; the result is a view of ``input``.
+
+Example:
+    >>> torch.conj(torch.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+""",
+)
+
+add_docstr(
+    "conj_physical",
+    """
+Return the complex conjugate of each element. The conjugate of a real number is the number itself, so the result is
+``input``.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch.conj_physical(torch.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+""",
+)
+
+add_docstr(
+    "resolve_conj",
+    """
+Carry out a pending conjugation. There is never one, so the result is ``input``.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch.resolve_conj(torch.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+""",
+)
+
+add_docstr(
+    "resolve_neg",
+    """
+Carry out a pending negation. There is never one, so the result is ``input``.
+
+Shape: the shape of ``input``.
+
+Example:
+    >>> torch.resolve_neg(torch.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+""",
+)

@@ -20,8 +20,8 @@ pytestmark = [
 class TestRows(OpTests):
     FAMILIES = """
         batch_linear_algebra blas distributions distributions_more einsum fill householder_products
-        index_along_dim index_factories itertools ldl_factors linear_algebra linear_algebra_norms masked_ops
-        matmul matrix_chain matrix_factors random_factories range_factories repeat scatter_gather_ops set_ops
+        index_along_dim index_factories itertools ldl_factors linear_algebra linear_algebra_norms masked_ops onehot
+        matmul matrix_chain matrix_factors random_factories range_factories repeat scatter_gather_ops
         shape_composites tensor_advanced_indexing tensor_conversions tensor_factories tensor_join tensor_shape
         tensor_slicing tensor_split tensor_stack tensor_transformations tensordot triangular_ops unfold
         view_copies view_scatter window_factories

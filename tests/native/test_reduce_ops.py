@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0")
 
 
 class TestRows(OpTestsWithReference):
-    FAMILIES = "reduce_ops reduce_extrema_ops reduce_std_ops cumulative_ops integration correlation distance"
+    FAMILIES = "reduce_ops reduce_extrema_ops cumulative_ops integration correlation distance"
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

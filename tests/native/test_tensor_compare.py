@@ -13,7 +13,7 @@ from tests.op_db.suite import OpTestsWithReference
 
 
 class TestRows(OpTestsWithReference):
-    FAMILIES = "binary_logic_ops tensor_compare tensor_predicates scalar"
+    FAMILIES = "binary_logic_ops tensor_compare scalar"
 
 
 ERRORS = [

@@ -107,6 +107,11 @@ ROWS = [
     OpInfo("signbit", with_signs, dtypes=DTYPES, ref=np.signbit),
     OpInfo("logical_not", with_specials, dtypes=DTYPES, ref=np.logical_not),
     OpInfo("bitwise_not", elementwise, dtypes=(*INTEGERS, "bool"), ref=np.invert),
+    OpInfo("real", elementwise, dtypes=DTYPES),
+    OpInfo("conj", elementwise, dtypes=DTYPES),
+    OpInfo("conj_physical conj_physical.out", elementwise, dtypes=DTYPES),
+    OpInfo("resolve_conj", elementwise, dtypes=DTYPES),
+    OpInfo("resolve_neg", elementwise, dtypes=DTYPES),
 ]
 
 # Values only.

@@ -28,11 +28,11 @@ PARTS = {
         "BinarySpecialOps", "BesselOps", "PolynomialOps", "Activation", "ForeachOpsKernels",
     ),
     "Reductions and scans": (
-        "ReduceOps", "ReduceExtremaOps", "ReduceStdOps", "CumulativeOps", "Quantile", "SummaryOps", "Integration",
+        "ReduceOps", "ReduceExtremaOps", "CumulativeOps", "Quantile", "SummaryOps", "Integration",
         "Correlation",
     ),
     "Comparison, sorting, sets": (
-        "TensorCompare", "TensorPredicates", "Sorting", "SetOps", "Unique", "Bucketization",
+        "TensorCompare", "Sorting", "Onehot", "Unique", "Bucketization",
     ),
     "Linear algebra": (
         "LinearAlgebra", "LinearAlgebraNorms", "BatchLinearAlgebra", "MatrixFactors", "MatrixChain", "Blas", "Matmul",

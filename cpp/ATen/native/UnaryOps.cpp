@@ -181,6 +181,24 @@ static Tensor& square_out(const Tensor& self, Tensor& out) {
   return at::pow_out(out, self, 2);
 }
 
+// ---- the parts of complex numbers: every number here is real
+
+static Tensor itself(const Tensor& self) {
+  return self;
+}
+
+static Tensor& itself_(Tensor& self) {
+  return self;
+}
+
+static Tensor& conj_physical_out(const Tensor& self, Tensor& out) {
+  TORCH_CHECK(out.scalar_type() == self.scalar_type(), "Found dtype ", out.scalar_type(), " but expected ",
+              self.scalar_type());
+  auto iter = TensorIterator::unary_op(out, self);
+  copy_stub(iter.device_type(), iter, /*non_blocking=*/false);
+  return out;
+}
+
 TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_structured("neg(Tensor self) -> Tensor", TORCH_FN(neg_out), kernels(neg_stub), tags(Tag::pointwise));
   m.def_structured("abs(Tensor self) -> Tensor", TORCH_FN(unary_op_out<abs_stub>), kernels(abs_stub),
@@ -270,6 +288,15 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
   m.def_composite("square(Tensor self) -> Tensor", TORCH_FN(square), tags(Tag::pointwise));
   m.def_composite("square_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(square_));
   m.def_composite("square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(square_out), variants::FUNCTION);
+
+  m.def_composite("real(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself), variants::FUNCTION);
+  m.def_composite("conj(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
+  m.def_composite("conj_physical(Tensor self) -> Tensor", TORCH_FN(itself), tags(Tag::pointwise));
+  m.def_composite("conj_physical_(Tensor(a!) self) -> Tensor(a!)", TORCH_FN(itself_));
+  m.def("conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", TORCH_FN(conj_physical_out),
+        kernels(copy_stub), variants::FUNCTION);
+  m.def_composite("resolve_conj(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
+  m.def_composite("resolve_neg(Tensor(a) self) -> Tensor(a)", TORCH_FN(itself));
 
   m.def_alias("negative", "neg");
   m.def_alias("absolute", "abs");

@@ -1,4 +1,4 @@
-"""Batching rules of reductions: sums, means, products, norms, all and any.
+"""Batching rules of reductions: sums, means, products, norms, variances, all and any.
 
 Mirrors: aten/src/ATen/functorch/BatchRulesReduceOps.cpp
 """
@@ -8,6 +8,7 @@ from reftorch._functorch.batch_rules._generic import over_all, over_dim, over_di
 
 batch_rule("""
     sum.dim_IntList mean.dim nansum logsumexp norm.ScalarOpt_dim norm.ScalarOpt_dim_dtype all.dims any.dims
+    var.correction std.correction var_mean.correction std_mean.correction
 """)(over_dims)
 batch_rule("prod.dim_int all.dim any.dim")(over_dim)
 batch_rule("sum")(over_all("sum.dim_IntList", lambda args: ([1], False, args[1])))

@@ -7,7 +7,7 @@ Leaves out: complex numbers.
 from typing import Any
 
 from reftorch import _C
-from reftorch.autograd.derivatives import derivative
+from reftorch.autograd.derivatives import derivative, non_differentiable
 
 _where = _C._VariableFunctions.where
 
@@ -61,3 +61,7 @@ derivative(
     result="auto_element_wise",
     node_number=1,
 )
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+non_differentiable("isposinf", "isneginf", "isreal", "isin.Tensor_Tensor", "isin.Tensor_Scalar", "isin.Scalar_Tensor")

@@ -67,3 +67,5 @@ derivative("round.decimals", self=lambda grad: _zeros_like(grad), result="auto_e
 derivative("trunc", self=lambda grad: _zeros_like(grad), result="auto_element_wise")
 
 non_differentiable("logical_not", "bitwise_not", "signbit")
+
+non_differentiable("conj_physical.out")

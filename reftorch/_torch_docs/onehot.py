@@ -1,27 +1,10 @@
-"""The docs of membership, and classes as unit vectors.
+"""The docs of classes as unit vectors.
 
 Mirrors: torch/_torch_docs.py
 Leaves out: the pictures, and the notes on devices and complex numbers.
 """
 
 from reftorch._torch_docs._entries import add_docstr
-
-add_docstr(
-    "isin",
-    """
-Return whether each element occurs among the test elements. Either argument may be a number.
-
-Args:
-    assume_unique: promise that neither argument contains duplicates.
-    invert: return whether each element does not occur.
-
-Shape: ``elements``, any -> the shape of ``elements``, of bools.
-
-Example:
-    >>> torch.isin(torch.tensor([1, 2, 3, 4]), torch.tensor([2, 4]))
-    tensor([False,  True, False,  True])
-""",
-)
 
 add_docstr(
     "one_hot",
