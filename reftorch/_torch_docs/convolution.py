@@ -155,6 +155,8 @@ Args:
     benchmark, deterministic, cudnn_enabled, allow_tf32: they choose an algorithm of cuDNN in PyTorch, and have no
         effect here. The arguments before them are those of ``torch.ops.aten.convolution``.
 
+Shape: :math:`(N, C, *), (F, C / groups, *) -> (N, F, *)`.
+
 Example:
     >>> x, w = torch.tensor([[[1.0, 2.0, 3.0]]]), torch.tensor([[[1.0, 1.0]]])
     >>> torch.ops.aten._convolution(x, w, None, [1], [0], [1], False, [0], 1, False, False, True, False)
