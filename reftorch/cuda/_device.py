@@ -6,6 +6,7 @@ Leaves out: devices in other processes, NVML.
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 from reftorch import _C
@@ -84,7 +85,10 @@ def init() -> None:
         )
     if not _is_compiled():
         hint = "use device='cpu' where torch.cuda.is_available() is False."
-        if hasattr(_C, "_cuda_getDeviceCount"):
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        if visible is not None and os.environ.get("REFTORCH_CUDA_SIM", "0") != "0":
+            hint += f" CUDA_VISIBLE_DEVICES={visible!r} hides the simulated devices."
+        elif hasattr(_C, "_cuda_getDeviceCount"):
             hint += " With REFTORCH_CUDA_SIM=2 in the environment Python starts with two simulated devices."
         raise AssertionError(f"Torch not compiled with CUDA enabled. Hint: {hint}")
     _C._cuda_init()

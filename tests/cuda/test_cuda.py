@@ -72,3 +72,13 @@ def test_every_public_name_is_torchs() -> None:
 def test_streams_need_a_gpu(name: str) -> None:
     with pytest.raises(NO_GPU[0], match=NO_GPU[1]):
         getattr(reftorch.cuda, name)()
+
+
+def test_devices_that_a_setting_hides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REFTORCH_CUDA_SIM", "2")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    if not getattr(reftorch._C, "_cuda_is_simulated", False):
+        pytest.skip("of the simulator")
+    assert reftorch.cuda.device_count() == 0
+    with pytest.raises(AssertionError, match="CUDA_VISIBLE_DEVICES='-1' hides the simulated devices"):
+        reftorch.cuda.init()

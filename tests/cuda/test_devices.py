@@ -24,7 +24,8 @@ WAYS = {"blocking": BLOCKING, "asynchronous": {} if HAS_GPU else SHUFFLED}
 
 
 def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("REFTORCH_CUDA_SIM", "CUDA_LAUNCH"))}
+    settings_of_devices = ("REFTORCH_CUDA_SIM", "CUDA_LAUNCH", "CUDA_VISIBLE")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(settings_of_devices)}
     environment |= {"REFTORCH_CUDA_SIM": "2", "PYTHONPATH": str(ROOT), **settings}
     return subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, env=environment, text=True, capture_output=True, timeout=1200
