@@ -132,7 +132,7 @@ class UntypedStorage:
         return self._storage.resizable()
 
     def is_shared(self) -> bool:
-        """Whether the memory is shared memory, which other processes can map."""
+        """Whether other processes can map the memory: it is shared memory, or memory of a CUDA device."""
         return self._storage.is_shared()
 
     def share_memory_(self) -> UntypedStorage:
@@ -146,8 +146,10 @@ class UntypedStorage:
         sees what is written to the storage. An array that this call finds as the owner of the memory
         (:func:`reftorch.from_numpy`) is left behind in the same way.
 
+        Nothing is done for a storage on a CUDA device, because other processes open its memory where it is.
+
         Raises:
-            RuntimeError: there is no room for the memory, or the storage is not on the CPU.
+            RuntimeError: there is no room for the memory, or the storage is on the meta device.
 
         Mirrors torch/storage.py, ``share_memory_``.
         """
@@ -161,6 +163,70 @@ class UntypedStorage:
     def _shared_name(self) -> str:
         """The name of the shared memory, or "" if the memory has no name. The storage must be shared."""
         return self._storage._share_filename_cpu_("")[0]  # memory that is shared already does not get the name
+
+    def _share_cuda_(self) -> tuple[_int, bytes | None, _int, _int, bytes | None, _int, bytes | None, _bool | None]:
+        """Return what another process gives to :meth:`_new_shared_cuda`.
+
+        The memory then stays until that process has dropped it: see Note [CUDA IPC refcounting] in
+        cpp/csrc/cuda/CudaIPCTypes.h. The handles of an empty storage are None.
+
+        Raises:
+            RuntimeError: the storage came from another process; or its memory is not that of the caching allocator, but
+                for example that of a pluggable allocator.
+
+        Mirrors torch/csrc/StorageSharing.cpp, ``THPStorage_shareCuda``.
+        """
+        return _C._cuda_shareStorage(self._storage)
+
+    @classmethod
+    def _new_shared_cuda(
+        cls,
+        device: _int,
+        handle: bytes,
+        size_bytes: _int,
+        offset_bytes: _int,
+        ref_counter_handle: bytes,
+        ref_counter_offset: _int,
+        event_handle: bytes,
+        event_sync_required: _bool,
+    ) -> UntypedStorage:
+        """Return a storage on memory of a CUDA device that another process has allocated.
+
+        Args:
+            device: the number of the device, in both processes.
+            handle: opens the segment of memory in which the storage is.
+            size_bytes: the size of the storage.
+            offset_bytes: where it begins in the segment.
+            ref_counter_handle: the file of counters that the sender looks at.
+            ref_counter_offset: the place of this message's counter in the file.
+            event_handle: an event after the work that the sender had queued.
+            event_sync_required: whether the current stream must wait for the event.
+
+        Raises:
+            RuntimeError: the sender has freed the memory or has ended, or is this process.
+
+        Mirrors torch/csrc/StorageSharing.cpp, ``THPStorage_newSharedCuda``.
+        """
+        return cls._wrap(
+            _C._cuda_newSharedStorage(
+                device,
+                handle,
+                size_bytes,
+                offset_bytes,
+                ref_counter_handle,
+                ref_counter_offset,
+                event_handle,
+                event_sync_required,
+            )
+        )
+
+    @classmethod
+    def _release_ipc_counter_cuda(cls, ref_counter_handle: bytes, ref_counter_offset: _int) -> None:
+        """Tell the sender of a message that this process does not hold the memory by this message.
+
+        Mirrors torch/csrc/StorageSharing.cpp, ``THPStorage_releaseIPCCounter``.
+        """
+        _C._cuda_releaseIPCCounter(ref_counter_handle, ref_counter_offset)
 
     @classmethod
     def _new_shared(cls, size: int) -> UntypedStorage:
@@ -551,7 +617,7 @@ class TypedStorage:
         return self._on(self._untyped_storage.pin_memory(device))
 
     def is_shared(self) -> _bool:
-        """Whether the memory is shared memory, which other processes can map."""
+        """Whether other processes can map the memory: it is shared memory, or memory of a CUDA device."""
         return self._untyped_storage.is_shared()
 
     def share_memory_(self) -> TypedStorage:

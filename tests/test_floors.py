@@ -178,6 +178,7 @@ ADDRESSES = {
     "ATen/cuda/CUDAGeneratorImpl.cpp": "gives it to kernels of the generator's device",
     "ATen/TensorIterator.cpp": "collects the addresses for the kernel of the operands' device",
     "csrc/autograd/python_variable_methods.cpp": "shows it as a number",
+    "csrc/cuda/CudaIPCTypes.cpp": "hands out its place in the device's memory, after a look at the device",
     "csrc/distributed/c10d/ProcessGroupNCCLCollectives.cpp": "gives it to NCCL, after a look at the device",
     "csrc/python_storage.cpp": "shows it as a number",
     "csrc/python_stream.cpp": "asks whether it is pinned memory",

@@ -1,8 +1,8 @@
 // Mirrors: torch/csrc/Storage.cpp, torch/csrc/StorageMethods.cpp, torch/csrc/StorageSharing.cpp
 //
 // The Python object of a storage. reftorch/storage.py reads and writes the bytes through a tensor of bytes on the
-// storage. The methods that share memory are called by reftorch/multiprocessing/reductions.py. Left out: pinned memory,
-// files, one Python object per storage.
+// storage. The methods that share memory are called by reftorch/multiprocessing/reductions.py; csrc/cuda has those for
+// CUDA devices. Left out: pinned memory, files, one Python object per storage.
 #include <csrc/python_storage.h>
 
 #include <csrc/Exceptions.h>
@@ -27,10 +27,6 @@ namespace py = pybind11;
 namespace reftorch::torch {
 
 namespace {
-
-struct StorageBase {
-  c10::Storage storage;
-};
 
 StorageBase new_storage(int64_t nbytes) {
   TORCH_CHECK(nbytes >= 0, "Storage: expected a size of at least 0 bytes, got ", nbytes);
@@ -181,7 +177,11 @@ void initStorage(PyObject* module) {
       .def("resizable", [](const StorageBase& self) { return self.storage.resizable(); })
       .def("use_count", [](const StorageBase& self) { return self.storage.use_count() - 1; })
       .def("resize_", &resize)
-      .def("is_shared", [](const StorageBase& self) { return shared_memory_of(self) != nullptr; })
+      .def("is_shared",
+           [](const StorageBase& self) {
+             // Another process can open the memory of a CUDA device as it is.
+             return self.storage.device().is_cuda() || shared_memory_of(self) != nullptr;
+           })
       .def("_share_fd_cpu_", &share_fd)
       .def("_share_filename_cpu_", &share_filename, py::arg("name"))
       .def_static("_new_shared_fd_cpu", &new_shared_fd, py::arg("fd"), py::arg("nbytes"))

@@ -121,7 +121,8 @@ class _TensorInterchange:
     def share_memory_(self: Any) -> Any:
         """Move the memory of this tensor and its views into shared memory.
 
-        Processes that are forked later, and processes that the tensor is sent to, read and write the same memory.
+        Processes that are forked later, and processes that the tensor is sent to, read and write the same memory. The
+        memory of a CUDA device stays where it is, because other processes can open it there.
 
         Example:
             >>> torch.zeros(2).share_memory_().is_shared()

@@ -7,7 +7,7 @@ simulator has no devices unless the environment variable ``REFTORCH_CUDA_SIM`` i
 ``torch.cuda.is_available()`` run unchanged, and functions that need a device raise the error of a torch without CUDA.
 
 Mirrors: torch/cuda/__init__.py
-Leaves out: jiterator, green contexts, sparse tensors, tunable ops, devices in other processes.
+Leaves out: jiterator, green contexts, sparse tensors, tunable ops.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """CUDA devices: their number, the start of CUDA, the current device, and the properties of a device.
 
 Mirrors: torch/cuda/__init__.py, the part about devices
-Leaves out: devices in other processes, NVML.
+Leaves out: NVML.
 """
 
 from __future__ import annotations

@@ -170,11 +170,19 @@ def is_tf32_supported() -> bool:
 
 
 def ipc_collect() -> None:
-    """Free the memory of tensors that other processes have released; there is none, because devices share no tensors.
+    """Free the memory of tensors that were sent to other processes, if those have dropped them.
+
+    The memory of a tensor that was sent stays when the tensor is deleted, until the receiver has dropped it, too. The
+    sender looks for such memory when a tensor that was sent is deleted, and when the allocator needs memory. This
+    function lets it look now.
+
+    Example:
+        >>> torch.cuda.ipc_collect() if torch.cuda.is_available() else None
 
     Mirrors torch/cuda/__init__.py, ``ipc_collect``.
     """
     init()
+    _C._cuda_ipc_collect()
 
 
 def _no_nvml() -> NoReturn:

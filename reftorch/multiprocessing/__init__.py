@@ -4,8 +4,11 @@
 ``multiprocessing`` to send the memory of a tensor as a file descriptor or as a name, and not as bytes; see
 :mod:`reftorch.multiprocessing.reductions`.
 
+A tensor on a CUDA device is sent as a handle that opens its memory. The sender has to live until the receivers have
+dropped such tensors; a receiver must not send them on, and should drop them as soon as it can. The processes are
+started by ``spawn`` or ``forkserver``, because CUDA does not survive ``fork``.
+
 Mirrors: torch/multiprocessing/__init__.py
-Leaves out: CUDA tensors.
 """
 
 from __future__ import annotations

@@ -7,8 +7,13 @@ its geometry and its storage; a storage first moves into shared memory, and then
 The receiver maps the memory. A storage that it has mapped already is found again, so that two views of one storage
 arrive as views of one storage: see Note [Shared storages] in cpp/c10/core/StorageImpl.h.
 
+The memory of a tensor on a CUDA device stays where it is. The receiver opens it by a handle of CUDA's, and its current
+stream waits for the work on the current stream of the thread that pickled the tensor. ``Queue`` pickles in a thread of
+its own, whose current stream is the default one. The sender's allocator keeps the memory until the receiver has dropped
+the tensor: see Note [CUDA IPC refcounting] in cpp/csrc/cuda/CudaIPCTypes.h.
+
 Mirrors: torch/multiprocessing/reductions.py
-Leaves out: tensors of CUDA devices, sparse and nested tensors; ``shared_cache``, which is a table in C++ here.
+Leaves out: sparse and nested tensors; ``shared_cache``, which is a table in C++ here.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from typing import Any
 
 from reftorch import _C, _shared_memory, _utils, storage
 from reftorch._tensor import Tensor
+from reftorch.cuda._device import init
 from reftorch.cuda.streams import Event
 from reftorch.storage import TypedStorage, UntypedStorage
 
@@ -40,6 +46,8 @@ _message = _Message()
 
 def reduce_storage(storage: UntypedStorage) -> Any:
     """The call that rebuilds a storage in another process. The storage moves into shared memory."""
+    if storage.is_cuda:
+        raise RuntimeError("Cannot pickle CUDA storage; try pickling a CUDA tensor instead")
     if storage.device.type != "cpu":
         raise RuntimeError(f"a storage on {storage.device} cannot be sent to another process: send a CPU copy")
     if storage.nbytes() == 0:
@@ -106,6 +114,22 @@ def reduce_tensor(tensor: Tensor) -> Any:
         )
     if tensor.is_meta:
         return tensor._reduce_ex_internal()
+    if tensor.is_cuda:
+        device, handle, size_bytes, offset_bytes, *counter_and_event = tensor.untyped_storage()._share_cuda_()
+        return rebuild_cuda_tensor, (
+            type(tensor),
+            tuple(tensor.size()),
+            tensor.stride(),
+            tensor.storage_offset(),
+            UntypedStorage,
+            tensor.dtype,
+            device,
+            handle,
+            size_bytes,
+            offset_bytes,
+            tensor.requires_grad,
+            *counter_and_event,
+        )
     geometry = (tensor.storage_offset(), tuple(tensor.size()), tensor.stride(), tensor.requires_grad)
     return rebuild_tensor, (type(tensor), tensor._typed_storage(), geometry)
 
@@ -113,7 +137,51 @@ def reduce_tensor(tensor: Tensor) -> Any:
 def rebuild_tensor(cls: type, storage: TypedStorage, metadata: tuple[int, Any, Any, bool]) -> Any:
     """A tensor, or a parameter, on a storage that has arrived."""
     offset, size, stride, requires_grad = metadata
-    tensor = _utils._rebuild_tensor(storage, offset, size, stride)
+    return _of_class(cls, _utils._rebuild_tensor(storage, offset, size, stride), requires_grad)
+
+
+def rebuild_cuda_tensor(
+    tensor_cls: type,
+    tensor_size: tuple[int, ...],
+    tensor_stride: tuple[int, ...],
+    tensor_offset: int,
+    storage_cls: type[UntypedStorage],
+    dtype: Any,
+    storage_device: int,
+    storage_handle: bytes | None,
+    storage_size_bytes: int,
+    storage_offset_bytes: int,
+    requires_grad: bool,
+    ref_counter_handle: bytes,
+    ref_counter_offset: int,
+    event_handle: bytes,
+    event_sync_required: bool,
+) -> Any:
+    """A tensor, or a parameter, on the memory of a CUDA device that another process has allocated."""
+    init()
+    if storage_handle is None:
+        storage = storage_cls(0, device=f"cuda:{storage_device}")
+    elif known := _C._cuda_receivedStorage(storage_handle, storage_offset_bytes):
+        storage = storage_cls._wrap(known)
+        # The storage holds the memory by the counter of its own message, so this message's counter is not needed.
+        storage_cls._release_ipc_counter_cuda(ref_counter_handle, ref_counter_offset)
+    else:
+        storage = storage_cls._new_shared_cuda(
+            storage_device,
+            storage_handle,
+            storage_size_bytes,
+            storage_offset_bytes,
+            ref_counter_handle,
+            ref_counter_offset,
+            event_handle,
+            event_sync_required,
+        )
+    typed = TypedStorage(wrap_storage=storage, dtype=dtype, _internal=True)
+    tensor = _utils._rebuild_tensor(typed, tensor_offset, tensor_size, tensor_stride)
+    return _of_class(tensor_cls, tensor, requires_grad)
+
+
+def _of_class(cls: type, tensor: Tensor, requires_grad: bool) -> Any:
     if cls is not Tensor:  # Parameter
         return cls(tensor, requires_grad=requires_grad)
     tensor.requires_grad = requires_grad

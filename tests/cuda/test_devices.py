@@ -39,13 +39,14 @@ RUNS = [(file, way) for file in FILES for way in WAYS]
 # Only the simulator records what its devices do.
 RUNS += [("device_profiler.py", way) for way in WAYS if HAS_SIMULATOR]
 RUNS += [("device_ops.py", "asynchronous"), ("device_kernels.py", "asynchronous"), ("device_extension.py", "blocking"),
-         ("device_api.py", "asynchronous")]  # fmt: skip
+         ("device_api.py device_ipc.py", "asynchronous")]  # fmt: skip
 
 
 @with_devices
 @pytest.mark.parametrize(("file", "way"), RUNS)
 def test_on_devices(file: str, way: str) -> None:
-    done = run("-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", f"tests/cuda/{file}", **WAYS[way])
+    files = [f"tests/cuda/{name}" for name in file.split()]
+    done = run("-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *files, **WAYS[way])
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
 
 

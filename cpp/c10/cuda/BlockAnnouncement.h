@@ -28,10 +28,19 @@ inline void announce_freed_block(const void* p, Stream stream, bool shared) {
     cudasim::tell_block_freed(p, stream.device_index(), CUDAStream(stream).stream(), shared);
   }
 }
+// Memory of another process: a segment was opened, and a tensor owns a part of it.
+inline void announce_opened_segment(const void* p) {
+  cudasim::tell_segment_opened(p);
+}
+inline void announce_opened_block(const void* p, size_t bytes) {
+  cudasim::tell_block_opened(p, bytes);
+}
 #else
 inline size_t block_padding() {
   return 0;
 }
+inline void announce_opened_segment(const void*) {}
+inline void announce_opened_block(const void*, size_t) {}
 inline void announce_allocated_block(const void*, size_t) {}
 inline void announce_freed_block(const void*, Stream, bool) {}
 #endif

@@ -11,7 +11,11 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -52,6 +56,9 @@ std::string format_size(size_t bytes) {
   }
   return text;
 }
+
+// The beginning of a handle, as in PyTorch; then follows CUDA's own handle.
+constexpr char SHAREABLE_HANDLE_VERSION = 2, SHAREABLE_CUDA_MALLOC = 'c';
 
 struct Observers {
   std::mutex mutex;
@@ -112,11 +119,14 @@ class NativeCachingAllocator final : public CUDAAllocator {
   void copy_data(void* dest, const void* src, size_t count) const override {
     C10_CUDA_CHECK(cudaMemcpyAsync(dest, src, count, cudaMemcpyDeviceToDevice, getCurrentCUDAStream()));
   }
-  // Does nothing for memory that this allocator does not own.
+  // Does nothing for memory that this allocator does not own. A tensor that was sent to another process has a deleter
+  // of its own.
   void recordStream(const DataPtr& ptr, Stream stream) override {
     if (ptr.get_deleter() == free_block) {
       Block* block = static_cast<Block*>(ptr.get_context());
       memory_of(block->stream.device_index()).recordStream(block, stream);
+    } else if (ptr.get() != nullptr) {
+      memory_of(ptr.device().index()).recordStream(ptr.get(), stream);
     }
   }
   DeviceStats getDeviceStats(DeviceIndex device) override {
@@ -179,6 +189,37 @@ class NativeCachingAllocator final : public CUDAAllocator {
   }
   bool isEnabled() override {
     return enabled_;
+  }
+  ShareableHandle shareIpcHandle(void* ptr) override {
+    for (DeviceIndex i = 0; i < device_count(); i++) {
+      if (char* segment = memory_of(i).segment_of(ptr)) {
+        const CUDAGuard guard(i);
+        cudaIpcMemHandle_t handle = {};
+        C10_CUDA_CHECK(cudaIpcGetMemHandle(&handle, segment));
+        return {static_cast<char*>(ptr) - segment,
+                std::string{SHAREABLE_HANDLE_VERSION, SHAREABLE_CUDA_MALLOC} +
+                    std::string(reinterpret_cast<const char*>(&handle), sizeof handle)};
+      }
+    }
+    TORCH_CHECK(false, "invalid device pointer: ", ptr);
+    std::abort(); // the check above throws
+  }
+  std::shared_ptr<void> getIpcDevPtr(const std::string& bytes) override {
+    cudaIpcMemHandle_t handle = {};
+    TORCH_CHECK(
+        bytes.size() == 2 + sizeof handle && bytes[0] == SHAREABLE_HANDLE_VERSION && bytes[1] == SHAREABLE_CUDA_MALLOC,
+        "expected the handle of memory of another process, got ", bytes.size(), " bytes");
+    std::memcpy(&handle, bytes.data() + 2, sizeof handle);
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (std::shared_ptr<void> opened = opened_[bytes].lock()) {
+      return opened;
+    }
+    void* segment = nullptr;
+    C10_CUDA_CHECK(cudaIpcOpenMemHandle(&segment, handle, cudaIpcMemLazyEnablePeerAccess));
+    announce_opened_segment(segment);
+    std::shared_ptr<void> opened(segment, [this, bytes](void* p) { close(p, bytes); });
+    opened_[bytes] = opened;
+    return opened;
   }
   void setMemoryFraction(double fraction, DeviceIndex device) override {
     TORCH_CHECK(0 <= fraction && fraction <= 1, "invalid fraction:", fraction, ". Please set within [0, 1].");
@@ -251,6 +292,18 @@ class NativeCachingAllocator final : public CUDAAllocator {
   }
 
  private:
+  // Nobody uses the segment of another process any more.
+  void close(void* segment, const std::string& handle) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      const auto found = opened_.find(handle);
+      if (found != opened_.end() && found->second.expired()) { // otherwise it was opened again
+        opened_.erase(found);
+      }
+    }
+    C10_CUDA_IGNORE_ERROR(cudaIpcCloseMemHandle(segment));
+  }
+
   // Returns a block of at least n bytes. The stream's device is current.
   Block* block_of(size_t n, Stream stream) {
     const double fraction = AcceleratorAllocatorConfig::per_process_memory_fraction();
@@ -270,6 +323,7 @@ class NativeCachingAllocator final : public CUDAAllocator {
   std::mutex mutex_;
   std::unordered_map<void*, Block*> raw_;             // what raw_alloc_with_stream returned; null: memory of cudaMalloc
   std::unordered_map<DeviceIndex, double> fractions_; // what setMemoryFraction has set
+  std::unordered_map<std::string, std::weak_ptr<void>> opened_; // the segments of other processes, by their handles
 };
 
 CUDAAllocator*& chosen() {
@@ -296,6 +350,10 @@ void change(CUDAAllocator* allocator) {
   }
   chosen() = allocator;
   SetAllocator(DeviceType::CUDA, allocator);
+}
+
+void setFreeMemoryCallback(bool (*callback)()) {
+  DeviceCachingAllocator::free_memory_callback = callback;
 }
 
 void emptyCache() {

@@ -7,11 +7,20 @@
 
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <unordered_set>
 
 namespace reftorch::c10::cuda::CUDACachingAllocator {
+
+// How another process opens the memory at an address: by the handle of its segment, and the bytes before the address
+// there.
+struct ShareableHandle {
+  ptrdiff_t offset;
+  std::string handle;
+};
 
 using OutOfMemoryObserver = std::function<void(int64_t device, size_t asked, size_t total, size_t free_bytes)>;
 
@@ -27,6 +36,11 @@ class C10_API CUDAAllocator : public DeviceAllocator {
   // While disabled, each tensor gets memory from cudaMalloc, and no freed memory is kept.
   virtual void enable(bool value) = 0;
   virtual bool isEnabled() = 0;
+
+  // `ptr` is the memory of a tensor. Raises an Error if this allocator does not own it.
+  virtual ShareableHandle shareIpcHandle(void* ptr) = 0;
+  // Opens a segment of another process, which is closed with the last copy of the pointer.
+  virtual std::shared_ptr<void> getIpcDevPtr(const std::string& handle) = 0;
 
   // The process gets at most this part of the memory of the device.
   virtual void setMemoryFraction(double fraction, DeviceIndex device) = 0;
@@ -59,6 +73,9 @@ class C10_API CUDAAllocator : public DeviceAllocator {
 C10_API CUDAAllocator* get();
 // Puts another allocator in the place of this one. Raises an Error if memory was allocated before.
 C10_API void change(CUDAAllocator* allocator);
+// Sets a function that is called before more memory is asked of a device; it says whether it has freed some. No lock of
+// the allocator is held meanwhile.
+C10_API void setFreeMemoryCallback(bool (*callback)());
 // Returns the unused memory of all devices to CUDA.
 C10_API void emptyCache();
 

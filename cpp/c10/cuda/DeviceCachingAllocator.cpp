@@ -183,8 +183,8 @@ std::vector<SegmentInfo> DeviceCachingAllocator::snapshot(MempoolId_t mempool_id
 
 Block* DeviceCachingAllocator::allocate(size_t request, size_t padding, Stream stream, OutOfMemory& why) {
   const Context context = gather_context(RecordContext::STATE);
-  std::lock_guard<std::mutex> lock(mutex_);
-  const bool captures = !captures_underway_.empty();
+  std::unique_lock<std::mutex> lock(mutex_);
+  bool captures = !captures_underway_.empty();
   if (!captures) {
     insert_deferred_events();
     process_events(context);
@@ -193,6 +193,14 @@ Block* DeviceCachingAllocator::allocate(size_t request, size_t padding, Stream s
   BlockPool& pool = get_pool(size, stream);
   const size_t segment_size = get_allocation_size(size);
   Block* block = find_unused(size, stream, pool);
+  bool (*const callback)() = free_memory_callback.load();
+  if (block == nullptr && !captures && callback != nullptr) {
+    lock.unlock(); // the function frees blocks
+    const bool has_freed = callback();
+    lock.lock();
+    captures = !captures_underway_.empty();
+    block = has_freed ? find_unused(size, stream, pool) : nullptr;
+  }
   if (block == nullptr) {
     if (!captures) {
       collect_garbage(context);
@@ -359,6 +367,33 @@ void DeviceCachingAllocator::recordStream(Block* block, Stream stream) {
   if (stream != block->stream && std::find(uses.begin(), uses.end(), stream) == uses.end()) {
     uses.push_back(stream);
   }
+}
+
+void DeviceCachingAllocator::recordStream(const void* ptr, Stream stream) {
+  Block* block = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    block = find_allocated(ptr);
+  }
+  if (block != nullptr) { // the caller has the tensor, so the block stays
+    recordStream(block, stream);
+  }
+}
+
+// Looks at all blocks, because only tensors that were sent to other processes are looked for.
+Block* DeviceCachingAllocator::find_allocated(const void* ptr) {
+  const auto found = std::find_if(active_blocks_.begin(), active_blocks_.end(),
+                                  [&](const Block* block) { return block->allocated && block->ptr == ptr; });
+  return found != active_blocks_.end() ? *found : nullptr;
+}
+
+char* DeviceCachingAllocator::segment_of(const void* ptr) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const Block* block = find_allocated(ptr);
+  while (block != nullptr && block->prev != nullptr) {
+    block = block->prev;
+  }
+  return block != nullptr ? block->ptr : nullptr;
 }
 
 void DeviceCachingAllocator::insert_events(Block* block) {

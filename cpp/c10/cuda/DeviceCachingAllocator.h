@@ -133,6 +133,12 @@ class DeviceCachingAllocator final {
   Block* allocate(size_t request, size_t padding, Stream stream, OutOfMemory& why);
   void free(Block* block);
   void recordStream(Block* block, Stream stream);
+  // The same by an address; does nothing if no block begins there.
+  void recordStream(const void* ptr, Stream stream);
+  // Returns the segment of the block that begins at `ptr`, or null if there is none.
+  char* segment_of(const void* ptr);
+  // See setFreeMemoryCallback.
+  static inline std::atomic<bool (*)()> free_memory_callback{nullptr};
 
   // Returns the unused segments to the device, or only those of one private pool that nobody uses any more. Returns
   // their number of bytes. Does nothing while requests go to a private pool.
@@ -183,6 +189,7 @@ class DeviceCachingAllocator final {
   Block* find_in_spare_pools(size_t size, Stream stream);
   Block* new_segment(size_t segment_size, Stream stream, BlockPool& pool, bool retry, const Context& context);
   Block* take(Block* block, size_t size, size_t request, const Context& context);
+  Block* find_allocated(const void* ptr);
   static bool should_split(const Block& block, size_t size);
 
   void free_block(Block* block, const Context& context);

@@ -85,6 +85,12 @@ class CUDAPluggableAllocator final : public c10::cuda::CUDACachingAllocator::CUD
   bool isEnabled() override {
     return true;
   }
+  c10::cuda::CUDACachingAllocator::ShareableHandle shareIpcHandle(void*) override {
+    refuse("shareIpcHandle");
+  }
+  std::shared_ptr<void> getIpcDevPtr(const std::string&) override {
+    refuse("getIpcDevPtr");
+  }
   void setMemoryFraction(double, c10::DeviceIndex) override {
     refuse("setMemoryFraction");
   }

@@ -1,14 +1,15 @@
 // Mirrors: torch/csrc/cuda/Module.cpp, torch/csrc/cuda/Stream.cpp, torch/csrc/cuda/Event.cpp
 //
 // The functions that reftorch/cuda calls; csrc/python_stream.cpp binds streams and events. Functions that wait for a
-// device release the GIL. python_memory.cpp has the functions for memory, python_graph.cpp those for graphs. Left out:
-// NVTX, tensors for other processes.
+// device release the GIL. python_memory.cpp has the functions for memory, python_graph.cpp those for graphs,
+// python_storage_sharing.cpp those for tensors of other processes. Left out: NVTX.
 #include <csrc/cuda/python_cuda.h>
 
 #include <csrc/cuda/python_activities.h>
 #include <csrc/cuda/python_graph.h>
 #include <csrc/cuda/python_kernel_watch.h>
 #include <csrc/cuda/python_memory.h>
+#include <csrc/cuda/python_storage_sharing.h>
 #include <csrc/python_dtype.h>
 
 #include <ATen/cuda/CUDAContext.h>
@@ -206,6 +207,7 @@ void initCuda(PyObject* module) {
   init_events(m);
   init_cudart(m);
   initCudaMemory(m);
+  initCudaStorageSharing(m);
   initCudaGraph(m);
 #if defined(CUDA_SIM)
   initKernelWatch(m);

@@ -8,7 +8,9 @@ Mirrors: nothing in PyTorch: its users watch kernels with NVIDIA's tools
 from __future__ import annotations
 
 import ctypes
+import pickle
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -323,6 +325,38 @@ OPS: dict[str, Callable[[torch.Tensor], Any]] = {
     "matmul": lambda x: x @ x.t(),
     "sort": lambda x: torch.sort(x, 1)[0],
 }
+
+
+SENDER = """
+import sys, reftorch as torch, reftorch.multiprocessing
+from multiprocessing.reduction import ForkingPickler
+beside = [torch.ones(100, device="cuda"), torch.ones(100, device="cuda"), torch.ones(100, device="cuda")]
+print(bytes(ForkingPickler.dumps(beside[1])).hex(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_tensor_of_another_process_is_known_and_counts_as_written(launch: Launch) -> None:
+    y = torch.zeros(100).cuda()
+    with subprocess.Popen(
+        [sys.executable, "-c", SENDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        message = bytes.fromhex(other.stdout.readline())
+        with watch_kernels(library=False) as seen:
+            x = pickle.loads(message)
+            launch("doubled", 2, 64, x, y, 100)
+            assert y.tolist() == [2] * 100
+            launch("no_guard", 2, 64, y, x, 100)
+            launch("element_before_the_first", 2, 64, x, y, 100)
+            torch.cuda.synchronize()
+        assert other.communicate()[0] == "" and other.returncode == 0
+    assert [(problem.what, problem.kernel) for problem in seen.problems] == [
+        ("out of bounds", "no_guard"),
+        ("out of bounds", "element_before_the_first"),
+    ], str(seen)
+    assert "right after the end of an array of 400 bytes" in str(seen)
+    assert "4 bytes before an array of 400 bytes" in str(seen)
 
 
 def test_the_librarys_kernels_are_watched_and_have_no_faults() -> None:

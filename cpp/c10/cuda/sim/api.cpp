@@ -76,8 +76,8 @@ static cudaError_t copy(void* to, const void* from, size_t bytes, cudaStream_t h
     const void* pinned = nullptr; // the side of the copy that is pinned memory
     {
       std::lock_guard<std::mutex> lock(r.mutex);
-      if ((to_device != nullptr && find_allocation(to_device->live, to, bytes).first == nullptr) ||
-          (from_device != nullptr && find_allocation(from_device->live, from, bytes).first == nullptr)) {
+      if ((to_device != nullptr && find_allocation(*to_device, to, bytes).first == nullptr) ||
+          (from_device != nullptr && find_allocation(*from_device, from, bytes).first == nullptr)) {
         return cudaErrorInvalidValue;
       }
       // Only a copy to or from pinned memory is asynchronous. A copy from pageable memory first takes the bytes into a
@@ -171,7 +171,7 @@ static bool is_device(int device) {
   return device >= 0 && device < static_cast<int>(runtime().devices.size());
 }
 
-static cudaError_t synchronize_device(Device& device) {
+cudaError_t synchronize_device(Device& device) {
   if_watching([&](Observer& it) { it.host_waits_for_device(device.index); });
   std::unique_lock<std::mutex> lock(runtime().mutex);
   std::vector<Mark> marks;
@@ -315,9 +315,17 @@ cudaError_t cudaFree(void* pointer) {
   }
   RETURN_IF_ERROR(forbid_unsafe());
   const cudaError_t error = synchronize_device(*device); // CUDA's cudaFree waits, too
+  char* const begin = static_cast<char*>(pointer);
+  {
+    std::lock_guard<std::mutex> lock(runtime().mutex);
+    if (device->live.count(begin) == 0) {
+      return done(cudaErrorInvalidValue);
+    }
+  }
   if_watching([&](Observer& it) { it.freed(pointer); });
   std::lock_guard<std::mutex> lock(runtime().mutex);
-  return done(device->live.erase(static_cast<char*>(pointer)) == 1 ? error : cudaErrorInvalidValue);
+  end_export(*device, begin);
+  return done(device->live.erase(begin) == 1 ? error : cudaErrorInvalidValue);
 }
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
   RETURN_IF_ERROR(status());

@@ -3,7 +3,7 @@
 // The subset of CUDA that reftorch's .cu files and the kernels of learners use, for a plain C++17 compiler. The other
 // files of this folder implement the subset on host threads. Names, error numbers and rules are CUDA's, so a .cu file
 // that includes <cuda_runtime.h> works with either of the two. Left out: textures, dynamic parallelism,
-// cudaMallocManaged, processes that share device memory, and graphs that a program builds node by node.
+// cudaMallocManaged, and graphs that a program builds node by node.
 #pragma once
 
 #include <atomic>
@@ -77,6 +77,7 @@ enum cudaError_t {
   cudaErrorInvalidConfiguration = 9,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorDeviceUninitialized = 201,
   cudaErrorMapBufferObjectFailed = 205,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorIllegalState = 401,
@@ -111,6 +112,7 @@ enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemory
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
 enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventInterprocess = 4 };
 enum { cudaEventRecordDefault = 0, cudaEventRecordExternal = 1 };
+enum { cudaIpcMemLazyEnablePeerAccess = 1 };
 enum { cudaEventWaitDefault = 0, cudaEventWaitExternal = 1 };
 enum cudaStreamCaptureStatus {
   cudaStreamCaptureStatusNone,
@@ -131,6 +133,9 @@ using cudaGraphExec_t = struct CUgraphExec_st*;
 using cudaGraphNode_t = struct CUgraphNode_st*;
 
 struct cudaIpcEventHandle_t {
+  char reserved[64];
+};
+struct cudaIpcMemHandle_t {
   char reserved[64];
 };
 struct cudaPointerAttributes {
@@ -210,6 +215,10 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 // See Note [Events between processes].
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle);
+// See Note [Memory between processes].
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer);
+cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned flags);
+cudaError_t cudaIpcCloseMemHandle(void* pointer);
 
 // See Note [Graphs in the simulator].
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
@@ -282,6 +291,9 @@ CUDA_SIM_SILENT inline void note_atomic(const void* p, size_t bytes, const void*
 // streams than its own before it is reused.
 void tell_block_allocated(const void* p, size_t bytes);
 void tell_block_freed(const void* p, int device, cudaStream_t stream, bool shared);
+// Memory of another process: the caching allocator has opened a segment there, and tells which parts of it tensors own.
+void tell_segment_opened(const void* p);
+void tell_block_opened(const void* p, size_t bytes);
 
 template <typename T>
 CUDA_SIM_SILENT T shuffle(unsigned mask, T value, int from_lane) {

@@ -16,6 +16,7 @@ static const struct {
     ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
     ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected"),
     ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
+    ERROR(cudaErrorDeviceUninitialized, "invalid device context"),
     ERROR(cudaErrorMapBufferObjectFailed, "mapping of buffer object failed"),
     ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
     ERROR(cudaErrorIllegalState, "the operation cannot be performed in the present state"),

@@ -8,48 +8,82 @@
 // the next number and enqueues an operation that stores this number as passed. Who waits remembers the number of the
 // last recording, and looks every millisecond whether it has passed. The memory is a file without a name, so that
 // nothing remains when processes are killed; a handle has the process and the number of the file there, by which
-// another process opens the file in /proc. A process that ends with recordings in its queues never stores them, so a
-// wait also ends when the process of the last recording has ended. Limit: if two processes record one event at the same
-// time, a wait for the earlier recording may end with the later one.
+// another process opens the file in /proc. A file has room for many events, because a process may have few files open,
+// and lasts until the last of them is destroyed. A process that ends with recordings in its queues never stores them,
+// so a wait also ends when the process of the last recording has ended. Limit: if two processes record one event at the
+// same time, a wait for the earlier recording may end with the later one.
 #include <c10/cuda/sim/activities.h>
 #include <c10/cuda/sim/observer.h>
 #include <c10/cuda/sim/runtime.h>
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cinttypes>
 #include <cstdio>
 #include <cstring>
-#include <new>
 #include <utility>
 
 namespace cudasim {
 
-struct SharedEvent {
-  struct State {
-    std::atomic<uint64_t> recorded{0}, passed{0}; // the numbers of the last recording and of the last that has passed
-    std::atomic<int> recorder{0};                 // the process of the last recording
-  };
-  State* state;
-  int file;
+// An event is new if it is all zeros.
+struct EventState {
+  std::atomic<uint64_t> recorded{0}, passed{0}; // the numbers of the last recording and of the last that has passed
+  std::atomic<int> recorder{0};                 // the process of the last recording
+};
 
-  ~SharedEvent() {
-    munmap(state, sizeof(State));
-    close(file);
+constexpr size_t kEventsOfFile = 512, kEventFileBytes = kEventsOfFile * sizeof(EventState);
+
+struct EventFile {
+  EventState* states;
+  int number;
+
+  ~EventFile() {
+    munmap(states, kEventFileBytes);
+    close(number);
   }
 };
 
-// Returns the event in the file, which is a new event if the file contains zeros; null if the file cannot be mapped.
-static std::shared_ptr<SharedEvent> map_event(int file) {
-  void* const at = mmap(nullptr, sizeof(SharedEvent::State), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+struct SharedEvent {
+  std::shared_ptr<EventFile> file;
+  size_t place; // in the file
+
+  EventState& state() const {
+    return file->states[place];
+  }
+};
+
+// Takes the file. Returns null if there is none or if it cannot be mapped.
+static std::shared_ptr<EventFile> map_events(int number) {
+  struct stat facts = {};
+  if (number < 0 || fstat(number, &facts) != 0 || facts.st_size != static_cast<off_t>(kEventFileBytes)) {
+    return number < 0 ? nullptr : (close(number), nullptr);
+  }
+  void* const at = mmap(nullptr, kEventFileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0);
   if (at == MAP_FAILED) {
-    close(file);
+    close(number);
     return nullptr;
   }
-  return std::shared_ptr<SharedEvent>(new SharedEvent{static_cast<SharedEvent::State*>(at), file});
+  return std::shared_ptr<EventFile>(new EventFile{static_cast<EventState*>(at), number});
+}
+
+// Returns an event that no process has; null if there can be no more of them.
+static std::shared_ptr<SharedEvent> new_shared_event() {
+  static auto* const latest = new std::weak_ptr<EventFile>; // never destroyed, as the runtime, whose mutex protects it
+  static size_t used = 0;
+  std::lock_guard<std::mutex> lock(runtime().mutex);
+  std::shared_ptr<EventFile> file = latest->lock();
+  if (file == nullptr || used == kEventsOfFile) {
+    const int number = memfd_create("cudasim_events", MFD_CLOEXEC);
+    if (number >= 0 && ftruncate(number, static_cast<off_t>(kEventFileBytes)) != 0) {
+      close(number);
+      return nullptr;
+    }
+    file = map_events(number);
+    *latest = file;
+    used = 0;
+  }
+  return file == nullptr ? nullptr : std::make_shared<SharedEvent>(SharedEvent{file, used++});
 }
 
 static cudaEvent_t new_event(std::shared_ptr<SharedEvent> shared) {
@@ -75,15 +109,16 @@ static bool is_running(int process) {
 }
 
 bool has_passed(const SharedEvent& event, uint64_t recording) {
-  return event.state->passed >= recording || !is_running(event.state->recorder);
+  return event.state().passed >= recording || !is_running(event.state().recorder);
 }
 
 static void record_shared(const std::shared_ptr<SharedEvent>& event, const StreamPtr& stream) {
-  event->state->recorder = getpid();
-  const uint64_t recording = ++event->state->recorded;
+  event->state().recorder = getpid();
+  const uint64_t recording = ++event->state().recorded;
   enqueue(stream, {nullptr, [=](unsigned long) {
-                     uint64_t passed = event->state->passed;
-                     while (passed < recording && !event->state->passed.compare_exchange_weak(passed, recording)) {
+                     std::atomic<uint64_t>& latest = event->state().passed;
+                     uint64_t passed = latest;
+                     while (passed < recording && !latest.compare_exchange_weak(passed, recording)) {
                      }
                    }});
 }
@@ -102,13 +137,13 @@ void record_event(CUevent_st& event, const StreamPtr& stream) {
 }
 Mark mark_of(const CUevent_st& event) {
   if (event.shared != nullptr) {
-    return {nullptr, event.shared->state->recorded, nullptr, event.shared};
+    return {nullptr, event.shared->state().recorded, nullptr, event.shared};
   }
   std::lock_guard<std::mutex> lock(runtime().mutex);
   return event.mark;
 }
 bool is_recorded(const CUevent_st& event) {
-  return event.shared != nullptr ? event.shared->state->recorded > 0 : event.mark.stream != nullptr;
+  return event.shared != nullptr ? event.shared->state().recorded > 0 : event.mark.stream != nullptr;
 }
 void wait_event(const StreamPtr& stream, const CUevent_st& event) {
   if_watching([&](Observer& it) { it.stream_waits(stream.get(), &event); });
@@ -126,12 +161,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     if (!(flags & cudaEventDisableTiming)) {
       return done(cudaErrorInvalidValue);
     }
-    const int file = memfd_create("cudasim_event", MFD_CLOEXEC);
-    if (file >= 0 && ftruncate(file, sizeof(SharedEvent::State)) == 0) {
-      shared = map_event(file);
-    } else if (file >= 0) {
-      close(file);
-    }
+    shared = new_shared_event();
     if (shared == nullptr) {
       return done(cudaErrorMapBufferObjectFailed);
     }
@@ -215,42 +245,39 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 
 // ---- Between processes ----
 
-// What a handle contains: the process, its number of the file, and what says whether that number still means this file.
-constexpr char kHandle[] = "cudasim event %d %d %" SCNu64;
+// What a handle contains.
+struct EventHandle {
+  char kind[8];
+  ProcessFile file;
+  uint64_t place;
+};
+static_assert(sizeof(EventHandle) <= sizeof(cudaIpcEventHandle_t));
+constexpr char kEvent[8] = "event";
 
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event) {
   RETURN_IF_ERROR(status());
-  struct stat file = {};
-  if (event->shared == nullptr || fstat(event->shared->file, &file) != 0) {
+  if (event->shared == nullptr) {
     return done(cudaErrorInvalidResourceHandle);
   }
+  EventHandle result = {};
+  std::memcpy(result.kind, kEvent, sizeof kEvent);
+  result.file = process_file(event->shared->file->number);
+  result.place = event->shared->place;
   *handle = {};
-  std::snprintf(handle->reserved, sizeof handle->reserved, kHandle, getpid(), event->shared->file,
-                static_cast<uint64_t>(file.st_ino));
+  std::memcpy(handle->reserved, &result, sizeof result);
   return cudaSuccess;
 }
-cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle) {
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t bytes) {
   RETURN_IF_ERROR(status());
-  int process = 0, number = 0;
-  uint64_t inode = 0;
-  handle.reserved[sizeof handle.reserved - 1] = '\0';
-  if (std::sscanf(handle.reserved, kHandle, &process, &number, &inode) != 3) {
+  EventHandle handle;
+  std::memcpy(&handle, bytes.reserved, sizeof handle);
+  if (std::memcmp(handle.kind, kEvent, sizeof kEvent) != 0 || handle.place >= kEventsOfFile) {
     return done(cudaErrorInvalidResourceHandle);
   }
-  const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
-  const int opened = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  struct stat file = {};
-  if (opened < 0 || fstat(opened, &file) != 0 || file.st_ino != inode ||
-      file.st_size != static_cast<off_t>(sizeof(SharedEvent::State))) {
-    if (opened >= 0) {
-      close(opened);
-    }
+  auto file = map_events(open_process_file(handle.file));
+  if (file == nullptr) {
     return done(cudaErrorMapBufferObjectFailed);
   }
-  auto shared = map_event(opened);
-  if (shared == nullptr) {
-    return done(cudaErrorMapBufferObjectFailed);
-  }
-  *event = new_event(std::move(shared));
+  *event = new_event(std::make_shared<SharedEvent>(SharedEvent{std::move(file), handle.place}));
   return cudaSuccess;
 }

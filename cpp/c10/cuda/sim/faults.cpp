@@ -95,7 +95,7 @@ static void on_fault(int number, siginfo_t* info, void* context) {
     return;
   }
   if (Device* device = is_access ? device_of(info->si_addr) : nullptr) {
-    const auto [base, bytes] = find_allocation(device->live, info->si_addr, 1);
+    const auto [base, bytes] = find_allocation(*device, info->si_addr, 1);
     std::fprintf(stderr,
                  "cudasim: host code used a device pointer: %p is byte %td of %zu that cudaMalloc gave on device %d.\n"
                  "  Only kernels can follow it; cudaMemcpy brings its contents to the host.\n",

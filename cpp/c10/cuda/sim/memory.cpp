@@ -23,13 +23,12 @@ constexpr uintptr_t kFirstAddress = 0x550000000000;
 #else
 constexpr uintptr_t kFirstAddress = 0x200000000000;
 #endif
-constexpr uintptr_t kDeviceSpan = uintptr_t(kMaxMemoryMb) << 20;
 
 Device* device_of(const void* pointer) {
   const uintptr_t at = reinterpret_cast<uintptr_t>(pointer) - kFirstAddress;
   const size_t i = at / kDeviceSpan;
   Runtime& r = runtime();
-  return i < r.devices.size() && at % kDeviceSpan < r.memory_bytes ? &r.devices[i] : nullptr;
+  return i < r.devices.size() ? &r.devices[i] : nullptr;
 }
 
 std::pair<char*, size_t> find_allocation(const std::map<char*, size_t>& live, const void* p, size_t bytes) {
@@ -38,6 +37,16 @@ std::pair<char*, size_t> find_allocation(const std::map<char*, size_t>& live, co
     return *it;
   }
   return {nullptr, 0};
+}
+
+std::pair<char*, size_t> find_allocation(const Device& device, const void* p, size_t bytes) {
+  const auto own = find_allocation(device.live, p, bytes);
+  return own.first != nullptr ? own : find_allocation(device.opened, p, bytes);
+}
+
+std::pair<char*, size_t> pages_of(char* begin, size_t bytes) {
+  const size_t before = reinterpret_cast<uintptr_t>(begin) % kPage;
+  return {begin - before, (before + bytes + kPage - 1) / kPage * kPage};
 }
 
 void reserve_memory(Device& device, size_t bytes, bool protect) {
@@ -56,7 +65,12 @@ void open_memory(Device& device, bool open) {
   std::lock_guard<std::mutex> lock(device.gate);
   device.users += open ? 1 : -1;
   if (r.protect && device.users == (open ? 1 : 0)) {
-    mprotect(device.base, r.memory_bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    const int access = open ? PROT_READ | PROT_WRITE : PROT_NONE;
+    mprotect(device.base, r.memory_bytes, access);
+    for (const auto& [begin, bytes] : device.opened) {
+      const auto [first_page, size] = pages_of(begin, bytes);
+      mprotect(first_page, size, access);
+    }
   }
 }
 

@@ -52,6 +52,8 @@ struct Observer {
 
   virtual void allocated(const void* p, size_t bytes) = 0;
   virtual void freed(const void* p) = 0;
+  // Memory of another process, which may write to it at any time.
+  virtual void opened(const void* p, size_t bytes) = 0;
   // The caching allocator takes back a block of a stream: see tell_block_freed.
   virtual void block_freed(const void* p, const CUstream_st* stream, bool shared) = 0;
   // An operation reads or writes a range as a whole: a copy, a memset, a product of cuBLAS.

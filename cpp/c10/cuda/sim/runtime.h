@@ -5,6 +5,7 @@
 //   memory.cpp   a range of addresses for each device, which host code cannot touch
 //   faults.cpp   what ends a kernel early: addresses without memory, full stacks, divisions by zero
 //   settings.cpp what the environment says
+//   ipc.cpp      memory of a device that several processes use
 //   streams.cpp  a queue and a worker thread for each stream; the rules of the legacy default stream
 //   events.cpp   places in streams, for which this process and others wait
 //   graphs.cpp   work that is recorded instead of run, and run later as often as the program wants
@@ -86,23 +87,46 @@ struct Device {
   int index;  // by which the process names it
   int number; // among the devices of the machine
   char* base;
-  std::map<char*, size_t> live;   // the allocations: the beginning of each and its size
-  std::mutex gate;                // guards `users` and the page permissions
-  int users = 0;                  // the number of operations that need the memory accessible
-  std::atomic<unsigned> peers{0}; // a bit for each device whose memory this device's kernels may use
+  std::map<char*, size_t> live;       // the allocations: the beginning of each and its size
+  int file = -1;                      // where the memory is, if other processes may use it
+  std::map<char*, uint64_t> exported; // the allocations that other processes may open, and the number of each
+  std::map<char*, size_t> opened;     // the memory of other processes; `gate` guards it, too
+  std::mutex gate;                    // guards `users` and the page permissions
+  int users = 0;                      // the number of operations that need the memory accessible
+  std::atomic<unsigned> peers{0};     // a bit for each device whose memory this device's kernels may use
   CUstream_st* default_stream;
   std::atomic<cudaError_t> error{cudaSuccess}; // stays set: every later call on the device fails, as on a GPU
 };
 
+constexpr uintptr_t kDeviceSpan = uintptr_t(kMaxMemoryMb)
+                                  << 20; // from the first address of a device to that of the next
+
 Device* device_of(const void* pointer); // null if the pointer is not into device memory
 // Returns the allocation that contains all of [p, p + bytes), or {nullptr, 0} if there is none.
 std::pair<char*, size_t> find_allocation(const std::map<char*, size_t>& live, const void* p, size_t bytes);
+// The same among the device's own allocations and those of other processes that it has opened.
+std::pair<char*, size_t> find_allocation(const Device& device, const void* p, size_t bytes);
+// The pages of an allocation: the beginning of the first one, and their size.
+std::pair<char*, size_t> pages_of(char* begin, size_t bytes);
 void open_memory(Device& device, bool open); // pairs of calls may be nested
 void reserve_memory(Device& device, size_t bytes, bool protect);
 
 // ---- faults.cpp ----
 
 void install_fault_handlers(struct sigaction* previous); // which receives the handlers before ours, by number
+
+// ---- ipc.cpp ----
+
+// A file without a name that this process or another one has open.
+struct ProcessFile {
+  int process, number; // the number is that of the process
+  uint64_t inode;      // says whether the number still means this file
+};
+ProcessFile process_file(int number); // of this process
+// Returns the number of the file in this process, which the caller closes, or -1 if the file is gone.
+int open_process_file(const ProcessFile& file);
+// The allocation ends. The caller holds the mutex.
+void end_export(Device& device, char* allocation);
 
 // ---- symbols.cpp ----
 
@@ -244,6 +268,7 @@ char* device_view(const void* p, size_t bytes);
 cudaError_t done(cudaError_t error);
 // Waits, and returns the error of the current device.
 cudaError_t synchronize(const Mark& mark);
+cudaError_t synchronize_device(Device& device);
 // Returns the error because of which every call fails: the process is a forked child, there are no devices, or the
 // current device has failed.
 cudaError_t status();

@@ -103,6 +103,7 @@ class Watcher final : public Observer {
 
   void allocated(const void* p, size_t bytes) override;
   void freed(const void* p) override;
+  void opened(const void* p, size_t bytes) override;
   void block_freed(const void* p, const CUstream_st* stream, bool shared) override;
   void range(const void* p, size_t bytes, bool writes, unsigned long operation) override;
   void pinned_copy(const void* host, size_t bytes, bool into_host, unsigned long operation) override;
@@ -138,6 +139,7 @@ class Watcher final : public Observer {
   void report_conflict(const char* what, const Seen& seen, uint32_t site, uintptr_t address);
   bool is_ordered(const Seen& seen);
   // ---- operations.cpp
+  void add_allocation(const void* p, size_t bytes, bool is_trusted);
   void check_use_after_free(const Allocation& a, uint32_t operation, uint32_t site);
   void release_guards();
   // Notes that an operation uses a range. Calls report(earlier access, whether it was a write, address) for each word

@@ -36,10 +36,12 @@ bool Watcher::start(const std::vector<Known>& segments, const std::vector<Known>
   {
     std::lock_guard<std::mutex> lock(runtime().mutex);
     for (const Device& device : runtime().devices) {
-      for (const auto& [begin, bytes] : device.live) {
-        const auto at = reinterpret_cast<uintptr_t>(begin);
-        if (std::none_of(segments.begin(), segments.end(), [&](const Known& each) { return each.begin == at; })) {
-          known.push_back({at, bytes});
+      for (const auto* allocations : {&device.live, &device.opened}) {
+        for (const auto& [begin, bytes] : *allocations) {
+          const auto at = reinterpret_cast<uintptr_t>(begin);
+          if (std::none_of(segments.begin(), segments.end(), [&](const Known& each) { return each.begin == at; })) {
+            known.push_back({at, bytes});
+          }
         }
       }
     }
@@ -76,10 +78,19 @@ static StreamKind kind_of(const CUstream_st* stream) {
 // ---- memory ------------------------------------------------------------------------------------------------------
 
 void Watcher::allocated(const void* p, size_t bytes) {
+  add_allocation(p, bytes, /*is_trusted=*/false);
+}
+
+void Watcher::opened(const void* p, size_t bytes) {
+  add_allocation(p, bytes, /*is_trusted=*/true);
+}
+
+void Watcher::add_allocation(const void* p, size_t bytes, bool is_trusted) {
   std::lock_guard<std::mutex> lock(state_);
   Allocation a;
   a.begin = reinterpret_cast<uintptr_t>(p);
   a.bytes = bytes;
+  a.is_trusted = is_trusted;
   a.born = order_.latest();
   shadow_.for_each_used(a.begin, a.begin + bytes, [](uintptr_t, Word& word) {
     word.written = 0;
