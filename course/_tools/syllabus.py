@@ -46,7 +46,7 @@ SYLLABUS = (
     Entry("12_parallel", "python", "data parallel, and", "many processes", 240, 3, edition=2),
     Entry("13_fx", "python", "programs as graphs,", "and their transforms", 190, 3, edition=2),
     Entry("14_debugging_models", "autograd", "find the NaN, find", "the wrong gradient", 190, 2, edition=2),
-    Entry("15_cuda", "kernel", "kernels, streams,", "a caching allocator", 330, 3, 2, parts=(45, 45)),
+    Entry("15_cuda", "kernel", "kernels, streams,", "a caching allocator", 330, 3, 2, parts=(55, 35)),
     Entry("16_capstone", "python", "a GPT, and one bug in", "the real PyTorch", 310, 3, 2, parts=(60, 50)),
 )
 

@@ -18,6 +18,7 @@ TAGS = {
     "source": "show_source(...) or show_torch_source(...): at most 30 lines, with notes",
     "trace": "trace(...): the values of the locals, line by line",
     "break": "%%rebuild: the library changed in a scratch copy",
+    "answer": "the answer to the question; late in the lesson, or in the part of the lesson that has the question",
     "real-torch": "%%real_torch: the same in PyTorch",
     "summary": "summary(...): five lines, and the answer to the question",
     "map": "symbol_map(...): the names here and in PyTorch",
@@ -25,6 +26,10 @@ TAGS = {
 # Their source would tell the answer, or repeat in Python what the output says in words.
 FOLDED = ("reveal", "summary")
 PREDICTIONS = (2, 5)
+# The share of a lesson, or of its part, that comes before the answer: suspects and experiments.
+ANSWER = 0.6
+# The end of the heading that divides a lesson into two parts. A second question divides a lesson, too.
+REST = "a place to rest"
 
 
 def of_cell(cell: dict[str, Any]) -> list[str]:
@@ -59,4 +64,26 @@ def faults(lesson: Notebook) -> list[str]:
             break
     if waiting == 1:
         found.append("the last prediction has no reveal")
+    return found + _early_answers(lesson)
+
+
+def _early_answers(lesson: Notebook) -> list[str]:
+    """Say which answers come too early: an answer that is told in the first half makes the rest a report."""
+    cells = lesson["cells"]
+    parts = [i for i, cell in enumerate(cells) if "question" in of_cell(cell) or _rests(cell)]
+    bounds = [0, *parts, len(cells)]
+    found = []
+    for i, cell in enumerate(cells):
+        if "answer" in of_cell(cell):
+            begin, end = max(b for b in bounds if b <= i), min(b for b in bounds if b > i)
+            before = max(i / len(cells), (i - begin) / (end - begin))
+            if before < ANSWER:
+                found.append(
+                    f"the answer in cell {cell['id']} comes after {before:.0%}, and {ANSWER:.0%} come before it"
+                )
     return found
+
+
+def _rests(cell: dict[str, Any]) -> bool:
+    lines = "".join(cell["source"]).splitlines()
+    return cell["cell_type"] == "markdown" and any(line.startswith("#") and line.endswith(REST) for line in lines)
