@@ -52,6 +52,7 @@ def ask(other: Any) -> Ask:
 def free() -> int:
     """Return the bytes of the tensors, after those that nobody needs have gone."""
     gc.collect()
+    cuda.synchronize()  # what a worker has done may still be in its hands
     cuda.ipc_collect()
     return cuda.memory_allocated()
 
