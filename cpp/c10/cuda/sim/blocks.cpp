@@ -493,13 +493,13 @@ bool Block::complete_warp_op(unsigned warp) {
   return current_goes_on;
 }
 
-// The kernel is left after its report. The guard may send a second signal meanwhile: it must not leave the kernel a
-// second time, because the report holds locks of the dynamic loader and of stderr.
 static std::string written(const uint3& index) {
   return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," + std::to_string(index.z) + ")";
 }
 
-// `who` describes the thread, unless it is the one that runs. Where no line is known, the report says what finds it.
+// The kernel is left after its report. The guard may send a second signal meanwhile: it must not leave the kernel a
+// second time, because the report holds locks of the dynamic loader and of stderr.
+// `who` describes the thread, if the report is about one. Where no line is known, the report says what finds it.
 static void report_in_kernel(const std::string& what, const std::string& where, const std::string& who) {
   this_block->enter();
   const std::string kernel = function_name(this_block->function());
@@ -509,7 +509,7 @@ static void report_in_kernel(const std::string& what, const std::string& where, 
                needs_line ? "  (reftorch.debug.watch_kernels and %%cuda --watch name the line)\n" : "");
 }
 
-// Returns ", the first is thread (1,0,0)", for the threads in one state.
+// Returns ", first thread (1,0,0)" for the threads in one state, and nothing if there are none.
 std::string Block::first_in(Thread::State state) const {
   const auto found = std::find_if(threads_.begin(), threads_.end(), [&](const Thread& t) { return t.state == state; });
   return found == threads_.end() ? "" : ", first thread " + written(found->index);

@@ -98,8 +98,8 @@ struct Device {
   std::atomic<cudaError_t> error{cudaSuccess}; // stays set: every later call on the device fails, as on a GPU
 };
 
-constexpr uintptr_t kDeviceSpan = uintptr_t(kMaxMemoryMb)
-                                  << 20; // from the first address of a device to that of the next
+// From the first address of a device to that of the next.
+constexpr uintptr_t kDeviceSpan = uintptr_t(kMaxMemoryMb) << 20;
 
 Device* device_of(const void* pointer); // null if the pointer is not into device memory
 // Returns the allocation that contains all of [p, p + bytes), or {nullptr, 0} if there is none.

@@ -32,8 +32,8 @@ struct Array {
 struct Allocation {
   uintptr_t begin = 0;
   size_t bytes = 0;
-  bool is_trusted = false; // all of it counts as written: it is older than the watcher, or code or a process wrote it
-                           // that is not seen
+  // All of it counts as written: it is older than the watcher, or written by code or a process that is not seen.
+  bool is_trusted = false;
   std::vector<Array> arrays;
   uint32_t born = 0, died = ~0u; // the last operation that was enqueued before
   // Of a block that the caching allocator took back: its stream, and what the stream had waited for then. The next
