@@ -208,8 +208,7 @@ with check("06.2", "which gradients are copied") as c:
 
 # %% exercise="06.3" role="given"
 def call(node, gradients):
-    """Return what a node makes of the gradients of its op's outputs; each result has the shape and dtype of its "
-    "input."""
+    """Return what a node makes of the gradients of its op's outputs, each with the shape and dtype of its input."""
     with torch.no_grad():
         results = node(*gradients)
     results = results if isinstance(results, tuple) else (results,)
