@@ -242,6 +242,7 @@ from reftorch.random import (
     set_rng_state,
 )
 from reftorch.serialization import load, save
+from reftorch.serialization.archive import PyTorchFileReader
 from reftorch.storage import _LEGACY_CLASSES, TypedStorage, UntypedStorage
 from reftorch.utils._device import get_default_device, set_default_device
 from reftorch.utils.dlpack import from_dlpack, to_dlpack
@@ -372,7 +373,10 @@ if TYPE_CHECKING:
         xpu,
     )
 else:  # type checkers would accept any name if they saw this function
-    __getattr__ = _api.getattr_of("reftorch", (*_LAZY_MODULES, *_PRIVATE_MODULES))
+    _names_of_lazy = _api.getattr_of("reftorch", (*_LAZY_MODULES, *_PRIVATE_MODULES))
+
+    def __getattr__(name: str) -> Any:
+        return _names_of_lazy("jit")._ScriptModule if name == "ScriptModule" else _names_of_lazy(name)
 
 
 def __dir__() -> list[str]:

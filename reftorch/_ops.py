@@ -5,8 +5,7 @@
 gradients and transforms work as they do through ``torch.add``. An op that ``torch.library`` defines is found here too.
 
 Mirrors: torch/_ops.py
-Leaves out: higher-order operators, the Python dispatcher and its cache, the overloads on plain numbers
-    (``aten::add.int``).
+Leaves out: higher-order operators, the Python dispatcher and its cache, overloads on numbers (``aten::add.int``).
     The names of overloads are PyTorch's (_overload_names.py), and the names in the Dispatcher here find them, too. The
     file is more than 500 lines long, because packets, overloads and schemas refer to each other.
 """
@@ -14,6 +13,7 @@ Leaves out: higher-order operators, the Python dispatcher and its cache, the ove
 from __future__ import annotations
 
 import importlib
+import os
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -457,6 +457,32 @@ _modules: dict[str, str] = {}
 
 class _Ops:
     """``torch.ops``, which has every namespace. ``aten``, ``profiler`` and those that libraries define have ops."""
+
+    def __init__(self) -> None:
+        self.loaded_libraries: set[str] = set()
+
+    def load_library(self, path: str | os.PathLike[str]) -> None:
+        """Load a shared library that defines ops: its ``TORCH_LIBRARY`` blocks run as it starts.
+
+        Args:
+            path: the file, which was compiled against the headers of this library. The real path is added to
+                ``torch.ops.loaded_libraries``.
+
+        Raises:
+            OSError: there is no such file, or it needs a library that is not there, such as those of PyTorch.
+
+        Example::
+
+            >>> import reftorch as torch
+            >>> torch.ops.load_library("missing.so")
+            Traceback (most recent call last):
+            OSError: ...
+
+        Mirrors torch/_ops.py, ``_Ops.load_library``.
+        """
+        path = os.path.realpath(path)
+        importlib.import_module("ctypes").CDLL(path)  # not at the top: this function is seldom needed
+        self.loaded_libraries.add(path)
 
     def __getattr__(self, name: str) -> _OpNamespace:
         if name.startswith("__"):

@@ -44,6 +44,8 @@ MOVED = {
     ("torch._linalg_utils", "_symeig"): ("reftorch._linalg_utils", "symeig"),
     ("torch._C._nn", "log_sigmoid"): ("reftorch.nn.functional", "logsigmoid"),
     ("torch.nn.functional", "_threshold"): ("reftorch.nn.functional", "threshold"),
+    ("torch", "PyTorchFileReader"): ("reftorch.serialization", "PyTorchFileReader"),
+    ("torch", "ScriptModule"): ("reftorch.jit", "_ScriptModule"),
     ("torch.jit", "Future"): ("reftorch.futures", "Future"),
     ("torch._C._profiler", "ProfilerActivity"): ("reftorch.profiler.profiler", "ProfilerActivity"),
     ("torch._C._distributed_c10d", "BuiltinCommHookType"): ("reftorch.distributed._grad_bucket", "BuiltinCommHookType"),

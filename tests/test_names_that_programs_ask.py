@@ -202,6 +202,7 @@ def test_other_names() -> None:
     assert importlib.import_module("reftorch.cuda.amp.grad_scaler").GradScaler is reftorch.cuda.amp.GradScaler
     assert reftorch.backends.opt_einsum.is_available() is False and reftorch.backends.mha.get_fastpath_enabled()
     assert issubclass(reftorch.OutOfMemoryError, RuntimeError)
+    assert importlib.import_module("reftorch.utils.model_zoo").load_url is reftorch.hub.load_state_dict_from_url
 
 
 def test_what_libraries_import_before_they_ask(real_torch: ModuleType, noted: Any) -> None:
@@ -209,7 +210,11 @@ def test_what_libraries_import_before_they_ask(real_torch: ModuleType, noted: An
     from reftorch.utils.data.dataloader import _collate_fn_t, _worker_init_fn_t
 
     assert isinstance(reftorch.futures.Future(), reftorch.Future) and _C._get_tracing_state() is None
-    assert not reftorch.cuda.is_current_stream_capturing()
+    assert not (reftorch.cuda.is_current_stream_capturing() or _C._are_functorch_transforms_active())
+    inside: list[bool] = []
+    reftorch.func.grad(lambda x: inside.append(_C._are_functorch_transforms_active()) or x)(reftorch.ones(()))
+    assert _C._nn._parse_to("cpu", reftorch.half)[:2] == (reftorch.device("cpu"), reftorch.half)
+    assert inside == [True] and isinstance(reftorch.Tensor, _C._TensorMeta)
     assert AuxRequest(lse=True) == (True, False) and _DEFAULT_SPARSE_BLOCK_SIZE == 128
     assert "Callable" in str(_collate_fn_t) and "Callable" in str(_worker_init_fn_t)
     match = reftorch.hub.HASH_REGEX.search("resnet18-bf5a8c27.pth")
@@ -219,6 +224,14 @@ def test_what_libraries_import_before_they_ask(real_torch: ModuleType, noted: An
     asked = ["cpu", "mps", "xpu", "hpu", "mtia", "xla"]
     ours, theirs = ([t.is_autocast_enabled(device) for device in asked] for t in (reftorch, real_torch))
     assert ours == noted(theirs) == [False] * len(asked)
+
+
+def test_a_library_of_ops_is_loaded_by_its_path() -> None:
+    path = Path(importlib.import_module("scipy_openblas32").get_lib_dir()) / "libscipy_openblas.so"
+    reftorch.ops.load_library(path)
+    assert str(path.resolve()) in reftorch.ops.loaded_libraries
+    with pytest.raises(OSError, match="no such library"):
+        reftorch.ops.load_library("no such library")
 
 
 @pytest.mark.parametrize("name", ["SymInt", "SymFloat", "SymBool"])

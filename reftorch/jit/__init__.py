@@ -47,6 +47,13 @@ __all__ = [
 __getattr__ = _api.getattr_of(__name__)
 
 
+class _ScriptModule:
+    """The class of compiled modules in C++, ``torch.ScriptModule``. Nothing makes one here.
+
+    Mirrors torch/csrc/jit/python/script_init.cpp.
+    """
+
+
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function ``fn`` itself: nothing traces.
 

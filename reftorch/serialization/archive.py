@@ -13,7 +13,10 @@ compressed records, than deflate can make of so many bytes.
 
 from __future__ import annotations
 
+import importlib
+import os
 import struct
+import weakref
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +25,7 @@ from reftorch._warnings import warn
 if TYPE_CHECKING:
     import zipfile
 
-__all__ = ["PyTorchStreamReader", "PyTorchStreamWriter"]
+__all__ = ["PyTorchFileReader", "PyTorchStreamReader", "PyTorchStreamWriter"]
 
 _DEFLATED_MOST = 1032  # bytes that one byte of deflate can stand for
 _PIECE = 1 << 20  # bytes that are read and checked at once: a checksum of bytes in the processor's cache is quicker
@@ -195,6 +198,49 @@ class PyTorchStreamReader:
                 f"PytorchStreamReader failed reading file {name}: its compressed bytes are {done}, expected "
                 f"{len(memory)}. The file is damaged."
             )
+
+
+class PyTorchFileReader(PyTorchStreamReader):
+    """The records of a file that ``torch.save`` wrote, for programs that load its tensors one by one.
+
+    Args:
+        file: the path of the file, or a seekable file that is open for reading bytes.
+
+    Raises:
+        RuntimeError: see :class:`PyTorchStreamReader`.
+
+    Example::
+
+        >>> torch.save(torch.ones(2), "ones.pt")
+        >>> torch.PyTorchFileReader("ones.pt").has_record("data.pkl")
+        True
+
+    Mirrors torch/csrc/jit/python/init.cpp, ``PyTorchFileReader``.
+    """
+
+    def __init__(self, file: Any) -> None:
+        if isinstance(file, str | os.PathLike):
+            file = open(file, "rb")  # noqa: SIM115  closed with the reader
+            weakref.finalize(self, file.close)
+        super().__init__(file)
+
+    def get_storage_from_record(self, name: str, numel: int, dtype: Any) -> Any:
+        """Return a tensor of ``numel`` elements that has the bytes of a record.
+
+        Args:
+            name: the name of the record, such as ``"data/0"``.
+            numel: the number of elements.
+            dtype: their dtype, or ``torch.UntypedStorage`` for bytes.
+
+        Raises:
+            RuntimeError: there is no such record, or it is damaged.
+            ValueError: the record is shorter than the elements.
+        """
+        reftorch: Any = importlib.import_module("reftorch")  # here, because it imports this module
+        memory = bytearray(self.get_record(name))
+        return reftorch.frombuffer(
+            memory, dtype=dtype if isinstance(dtype, reftorch.dtype) else reftorch.uint8, count=numel
+        )
 
 
 def read_fully(file: Any, memory: memoryview) -> None:

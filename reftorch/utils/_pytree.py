@@ -9,7 +9,7 @@ Leaves out: serialization, the C++ version, ``is_leaf`` of functions without pat
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -92,19 +92,28 @@ class TreeSpec(NamedTuple):
 
 
 LEAF = TreeSpec(None, None, ())
+PyTree = Any  # a leaf, or a container of trees
+
+
+def LeafSpec() -> TreeSpec:
+    """Return the description of a leaf.
+
+    Mirrors torch/utils/_pytree.py, ``LeafSpec``.
+    """
+    return LEAF
 
 
 def _sequence_keys(children: Any) -> list[KeyEntry]:
     return [SequenceKey(idx) for idx in range(len(children))]
 
 
-class _NodeDef(NamedTuple):
-    flatten: Callable[[Any], tuple[Iterable[Any], Any]]
-    unflatten: Callable[[list[Any], Any], Any]
+class NodeDef(NamedTuple):
+    flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]]
+    unflatten_fn: Callable[[list[Any], Any], Any]
     keys: Callable[[Any], Iterable[KeyEntry]] | None = None  # of the container: the key of each child
 
 
-_NODES: dict[type, _NodeDef] = {}
+SUPPORTED_NODES: dict[type, NodeDef] = {}
 
 
 def register_pytree_node(
@@ -129,7 +138,7 @@ def register_pytree_node(
 
     Mirrors torch/utils/_pytree.py, ``register_pytree_node``.
     """
-    if cls in _NODES:
+    if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     keys = None
     if flatten_with_keys_fn is not None:
@@ -137,7 +146,7 @@ def register_pytree_node(
         def keys(tree: Any) -> list[KeyEntry]:
             return [key for key, _ in flatten_with_keys_fn(tree)[0]]
 
-    _NODES[cls] = _NodeDef(flatten_fn, unflatten_fn, keys)
+    SUPPORTED_NODES[cls] = NodeDef(flatten_fn, unflatten_fn, keys)
 
 
 def _mapping_keys(tree: Any) -> list[KeyEntry]:
@@ -168,33 +177,48 @@ def _dict_unflatten(values: Iterable[Any], context: list[Any]) -> dict[Any, Any]
     return dict(zip(context, values, strict=True))
 
 
-_NODES[tuple] = _NodeDef(lambda t: (t, None), lambda children, _: tuple(children), _sequence_keys)
-_NODES[list] = _NodeDef(lambda t: (t, None), lambda children, _: children, _sequence_keys)
-_NODES[deque] = _NodeDef(lambda d: (d, d.maxlen), lambda children, maxlen: deque(children, maxlen), _sequence_keys)
-_NODES[dict] = _NodeDef(_dict_flatten, _dict_unflatten, _mapping_keys)
-_NODES[OrderedDict] = _NodeDef(
+SUPPORTED_NODES[tuple] = NodeDef(lambda t: (t, None), lambda children, _: tuple(children), _sequence_keys)
+SUPPORTED_NODES[list] = NodeDef(lambda t: (t, None), lambda children, _: children, _sequence_keys)
+SUPPORTED_NODES[deque] = NodeDef(
+    lambda d: (d, d.maxlen), lambda children, maxlen: deque(children, maxlen), _sequence_keys
+)
+SUPPORTED_NODES[dict] = NodeDef(_dict_flatten, _dict_unflatten, _mapping_keys)
+SUPPORTED_NODES[OrderedDict] = NodeDef(
     lambda d: (d.values(), list(d)), lambda children, keys: OrderedDict(zip(keys, children, strict=True)), _mapping_keys
 )
-_NODES[defaultdict] = _NodeDef(
+SUPPORTED_NODES[defaultdict] = NodeDef(
     lambda d: (d.values(), (d.default_factory, list(d))),
     lambda children, context: defaultdict(context[0], zip(context[1], children, strict=True)),
     _mapping_keys,
 )
 
 
+_named: Any = namedtuple  # PyTorch's key for all named tuples is the function
+SUPPORTED_NODES[_named] = NodeDef(lambda t: (t, type(t)), lambda children, cls: cls(*children))
+
+
+def _get_node_type(tree: Any) -> Any:
+    """Return the key of ``SUPPORTED_NODES`` for a tree: its class, or ``namedtuple`` for a named tuple.
+
+    Mirrors torch/utils/_pytree.py, ``_get_node_type``.
+    """
+    cls = type(tree)
+    return namedtuple if hasattr(cls, "_fields") and _is_namedtuple(cls) else cls
+
+
 def _is_namedtuple(cls: type) -> bool:
     return issubclass(cls, tuple) and (hasattr(cls, "_fields") or hasattr(cls, "n_sequence_fields"))
 
 
-def _node_def(tree: Any) -> _NodeDef | None:
+def _node_def(tree: Any) -> NodeDef | None:
     cls = type(tree)
-    if cls in _NODES:
-        return _NODES[cls]
+    if cls in SUPPORTED_NODES:
+        return SUPPORTED_NODES[cls]
     if hasattr(cls, "_fields") and _is_namedtuple(cls):
         fields = [GetAttrKey(field) for field in cls._fields]
-        return _NodeDef(lambda t: (t, None), lambda children, _: cls(*children), lambda t: fields)
+        return NodeDef(lambda t: (t, None), lambda children, _: cls(*children), lambda t: fields)
     if _is_namedtuple(cls):  # for example those of torch.return_types
-        return _NodeDef(lambda t: (t, None), lambda children, _: cls(children), _sequence_keys)
+        return NodeDef(lambda t: (t, None), lambda children, _: cls(children), _sequence_keys)
     return None
 
 
@@ -214,7 +238,7 @@ def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
     node = _node_def(tree)
     if node is None:
         return [tree], LEAF
-    children, context = node.flatten(tree)
+    children, context = node.flatten_fn(tree)
     leaves: list[Any] = []
     specs = []
     for child in children:
@@ -249,8 +273,8 @@ def _unflatten(leaves: Any, spec: TreeSpec) -> Any:
     if spec.type is None:
         return next(leaves)
     children = [_unflatten(leaves, child) for child in spec.children]
-    if spec.type in _NODES:
-        return _NODES[spec.type].unflatten(children, spec.context)
+    if spec.type in SUPPORTED_NODES:
+        return SUPPORTED_NODES[spec.type].unflatten_fn(children, spec.context)
     return spec.type(*children) if hasattr(spec.type, "_fields") else spec.type(children)
 
 
@@ -303,7 +327,7 @@ def _flatten_with_path(
             f"Did not find a flatten_with_keys_fn for type: {type(tree)}. "
             "Please pass a flatten_with_keys_fn argument to register_pytree_node."
         )
-    children, context = node.flatten(tree)
+    children, context = node.flatten_fn(tree)
     pairs = zip(node.keys(tree), children, strict=True)
     specs = tuple(_flatten_with_path(child, (*path, key), is_leaf, leaves) for key, child in pairs)
     return TreeSpec(type(tree), context, specs)
@@ -352,7 +376,7 @@ def broadcast_to_and_flatten(tree: Any, treespec: TreeSpec) -> list[Any] | None:
         return [tree] * treespec.num_leaves
     if treespec.type is not type(tree):
         return None
-    children, context = node.flatten(tree)
+    children, context = node.flatten_fn(tree)
     children = list(children)
     if len(children) != len(treespec.children) or context != treespec.context:
         return None

@@ -3,6 +3,7 @@
 Mirrors: test/profiler/test_profiler.py, test/test_autograd.py (the profiler tests)
 """
 
+import contextlib
 import json
 import threading
 
@@ -243,3 +244,13 @@ def test_wrong_use():
     with profile(enabled=False) as prof:
         torch.ones(1)
     assert prof.function_events is None
+
+
+def test_each_op_is_a_range_of_nvtx(monkeypatch):
+    ranges: list[str] = []
+    monkeypatch.setattr(torch.cuda.nvtx, "range", lambda name: ranges.append(name) or contextlib.nullcontext())
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: ranges.append("synchronize"))
+    for enabled in (False, True):
+        with torch.autograd.profiler.emit_nvtx(enabled):
+            torch.relu(torch.ones(2))
+    assert ranges == ["synchronize", "aten.ones.default", "aten.relu.default", "synchronize"]

@@ -5,6 +5,8 @@ Mirrors: nothing in PyTorch: its tests are of the compiler.
 
 # mypy: allow-untyped-defs
 
+import importlib
+import typing
 import warnings
 from collections.abc import Callable
 from types import ModuleType
@@ -99,3 +101,10 @@ def test_a_boolean_chooses_the_function() -> None:
     )
     assert dispatch("x") == 0 and dispatch("x", True) == 1 and dispatch("x", flag=True) == 1
     assert dispatch.__name__ == "f" and dispatch.__module__ == "m"
+
+
+def test_names_of_types_that_programs_import() -> None:
+    annotations: Any = importlib.import_module("reftorch.jit.annotations")
+    assert annotations.BroadcastingList2[int] == annotations.BroadcastingList3[int] == list[int]
+    assert not isinstance(reftorch.nn.ReLU(), reftorch.ScriptModule)  # type: ignore[attr-defined]
+    assert annotations.List is typing.List and annotations.Optional is typing.Optional  # noqa: UP006

@@ -247,3 +247,15 @@ def test_memory_is_used_only_for_bytes_that_the_file_has() -> None:
         reader._records["archive/data/0"] = record
         with pytest.raises(RuntimeError, match="The file is not complete"):
             reader.get_record("data/0")
+
+
+def test_a_program_reads_one_tensor_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "two.pt"
+    reftorch.save([reftorch.arange(3.0), reftorch.arange(6)], file)
+    for source in (str(file), file, io.BytesIO(file.read_bytes())):
+        reader = reftorch.PyTorchFileReader(source)
+        assert reader.get_storage_from_record("data/0", 3, reftorch.float32).tolist() == [0.0, 1.0, 2.0]
+    read = reader.get_storage_from_record("data/1", 48, reftorch.UntypedStorage)
+    assert read.view(reftorch.int64).tolist() == list(range(6)) and read.untyped_storage().nbytes() == 48
+    with pytest.raises(ValueError, match="48 bytes"):
+        reader.get_storage_from_record("data/1", 7, reftorch.int64)

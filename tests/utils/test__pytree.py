@@ -120,3 +120,20 @@ def test_a_dict_of_ones_own_with_paths():
     assert pytree.tree_map(lambda x: x + 1, tree) == [Output(b=2, a=(3,))]
     paths = [pytree.keystr(path) for path, _ in pytree.tree_leaves_with_path(tree)]
     assert paths == ["[0]['b']", "[0]['a'][0]"]
+
+
+def test_a_program_that_flattens_by_itself():  # as Lightning does, from the table of containers
+    def flat(tree):
+        kind = pytree._get_node_type(tree)
+        if kind not in pytree.SUPPORTED_NODES:
+            return [tree], pytree.LeafSpec()
+        children, context = pytree.SUPPORTED_NODES[kind].flatten_fn(tree)
+        pairs = [flat(child) for child in children]
+        return [leaf for leaves, _ in pairs for leaf in leaves], pytree.TreeSpec(kind, context, [s for _, s in pairs])
+
+    tree = {"a": [1, (2, 3)], "b": Point(4, [5])}
+    leaves, spec = flat(tree)
+    assert leaves == [1, 2, 3, 4, 5] and pytree.tree_unflatten([x + 1 for x in leaves], spec) == {
+        "a": [2, (3, 4)],
+        "b": Point(5, [6]),
+    }

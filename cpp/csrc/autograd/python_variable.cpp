@@ -182,7 +182,10 @@ void initTensorBase(PyObject* module) {
   autograd::impl::has_unique_reference = [](PyObject* obj) { return Py_REFCNT(obj) == 1; };
   autograd::init_traversal();
   Py_INCREF(type);
-  if (PyModule_AddObject(module, "TensorBase", type) < 0 || PyModule_AddFunctions(module, functions) < 0) {
+  // PyTorch's metaclass of tensors is a class of its own, which programs import for their annotations.
+  auto* const meta = reinterpret_cast<PyObject*>(Py_TYPE(type));
+  if (PyModule_AddObject(module, "TensorBase", type) < 0 || PyModule_AddObjectRef(module, "_TensorMeta", meta) < 0 ||
+      PyModule_AddFunctions(module, functions) < 0) {
     throw_python_error();
   }
 }

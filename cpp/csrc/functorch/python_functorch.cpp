@@ -225,7 +225,9 @@ py::object describe_layer() {
 } // namespace
 
 void initFunctorch(PyObject* module) {
-  py::module_ m = py::reinterpret_borrow<py::module_>(module).def_submodule("_functorch");
+  auto outer = py::reinterpret_borrow<py::module_>(module);
+  outer.def("_are_functorch_transforms_active", [] { return functorch::current_layer() != nullptr; });
+  py::module_ m = outer.def_submodule("_functorch");
   rules = new std::vector<PyObject*>;
   functorch::batch_rule_hook = &call_batch_rule;
   m.def("_set_rule_resolver", [](const py::object& resolver) { rule_resolver = py::object(resolver).release().ptr(); });

@@ -178,8 +178,12 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple:
     device = given["device"]
     if device is not None and not isinstance(device, _C.device | str | int):
         raise TypeError(f"to(): argument 'device' must be torch.device, not {_name_of_type(device)}")
+    device = device if device is None else _C.device(device)
     return device, given["dtype"], given["non_blocking"], given["memory_format"]
 
 
 def _name_of_type(obj: Any) -> str:
     return type(obj).__name__ + _C._other_library_hint(obj)
+
+
+setattr(_C._nn, "_parse_to", _parse_to)  # noqa: B010  where PyTorch has it, and libraries with a `to` of their own look

@@ -66,7 +66,9 @@ def test_links_to_pytorch_lead_to_files_of_its_release(pages: dict[str, str], re
     assert sorted(path for path in python if not (wheel / path).is_file()) == []
     others = linked - python
     assert not [
-        path for path in others if not re.match(r"(aten|c10|functorch|torch|torchgen|tools|test)/[\w./-]+\.\w+$", path)
+        path
+        for path in others
+        if not re.match(r"(aten|c10|caffe2|functorch|torch|torchgen|tools|test)/[\w./-]+\.\w+$", path)
     ]
 
 
