@@ -274,9 +274,7 @@ _PIECE = 1 << 20  # bytes that are read at once
 
 def _is_of_the_user(error: BaseException) -> bool:
     """Return whether code of the user raised the error, such as a ``map_location`` or an allowed class."""
-    import sysconfig  # here, because `import reftorch` would pay for it
-
-    folders = (os.path.dirname(__file__) + os.sep, sysconfig.get_paths()["stdlib"] + os.sep)
+    folders = (os.path.dirname(__file__) + os.sep, os.path.dirname(os.__file__) + os.sep)  # ours, the standard library's
     traceback, files = error.__traceback__, []
     while traceback is not None:
         files.append(traceback.tb_frame.f_code.co_filename)

@@ -114,7 +114,8 @@ constexpr const char* kPromote[] = {"stack", "cat", "index_copy"};
 
 // --- the lists of CUDA -----------------------------------------------------------------------------------------------
 
-constexpr const char* kCudaLowerPrecision[] = {"conv1d",
+constexpr const char* kCudaLowerPrecision[] = {"_convolution",
+                                               "conv1d",
                                                "conv2d",
                                                "conv3d",
                                                "conv_tbc",

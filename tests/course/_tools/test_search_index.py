@@ -115,7 +115,7 @@ def test_what_a_question_is_about_is_found_first(text: str) -> None:
 def test_a_part_of_a_name_and_unknown_words_do_not_empty_the_results(text: str) -> None:
     part, with_unknown, unknown, nothing = ask(text, "TensorIt", "dispatcher xyzzyq", "xyzzyq", "?!")
     assert any("TensorIterator" in address for address in part[:5])
-    assert "source/cpp/ATen/core/dispatch/Dispatcher.h.html" in with_unknown[:5]
+    assert any("source/cpp/ATen/core/dispatch/Dispatcher" in address for address in with_unknown[:5])
     assert unknown == nothing == []
 
 
