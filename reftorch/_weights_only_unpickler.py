@@ -274,7 +274,8 @@ _PIECE = 1 << 20  # bytes that are read at once
 
 def _is_of_the_user(error: BaseException) -> bool:
     """Return whether code of the user raised the error, such as a ``map_location`` or an allowed class."""
-    folders = (os.path.dirname(__file__) + os.sep, os.path.dirname(os.__file__) + os.sep)  # ours, the standard library's
+    ours, standard_library = os.path.dirname(__file__), os.path.dirname(os.__file__)
+    folders = (ours + os.sep, standard_library + os.sep)
     traceback, files = error.__traceback__, []
     while traceback is not None:
         files.append(traceback.tb_frame.f_code.co_filename)
