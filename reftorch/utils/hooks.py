@@ -1,7 +1,7 @@
 """The handle that removes a hook, and the mark of hooks that need not be saved.
 
 Mirrors: torch/utils/hooks.py
-Leaves out: ``BackwardHook``, which is beside ``Module``; here it is shown.
+``BackwardHook`` is defined beside ``Module`` here, and can be imported from this module, too.
 """
 
 from __future__ import annotations

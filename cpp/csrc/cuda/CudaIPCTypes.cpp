@@ -132,7 +132,7 @@ class CudaIPCGlobalEntities {
         std::stable_partition(limbo_.begin(), limbo_.end(), [](const auto& each) { return each->is_needed(); });
     std::move(first, limbo_.end(), std::back_inserter(unused));
     limbo_.erase(first, limbo_.end());
-    if (counters_.use_count() == 1) { // there is no message
+    if (counters_.use_count() == 1) { // no message uses the file
       counters_ = nullptr;
     }
     return !unused.empty();

@@ -1,4 +1,4 @@
-"""The windows are PyTorch's, and so are their errors.
+"""Each window has PyTorch's values and PyTorch's errors.
 
 Mirrors: test/test_spectral_ops.py, torch/testing/_internal/opinfo/definitions/signal.py
 """

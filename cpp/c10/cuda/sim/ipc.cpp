@@ -6,9 +6,8 @@
 // of the device into a file without a name, at the same addresses, while no operation runs. A handle has the process
 // and the number of the file there, and says where the allocation is; another process opens the file in /proc and maps
 // the pages of the allocation behind the memory of its own device. Nothing remains when processes are killed: a process
-// that has opened memory keeps the pages, whatever becomes of the other process. Each allocation with a handle has a
-// number, which stands in the file behind the memory until the allocation is freed, so a handle of freed memory opens
-// nothing.
+// that has opened memory keeps the pages, even if the other process ends. Each allocation with a handle has a number.
+// The file has this number behind the memory until the allocation is freed, so a handle of freed memory opens nothing.
 //
 // Limits: memory that is freed while another process has it open may be given away again, and both processes then use
 // it. CUDA calls this undefined, too. The processes must see each other in /proc, as processes of one user in one

@@ -76,9 +76,9 @@ std::string setting(const char* name, const char* otherwise);
 // Returns a setting that is a whole number. A text that is none, or is outside of the limits, is reported and counts as
 // not set.
 long number_setting(const char* name, long otherwise, long least, long most);
-// Returns the machine's numbers of the devices that this process sees; does not construct Runtime. As with CUDA, the
-// list in CUDA_VISIBLE_DEVICES ends before the first entry that is no device, and one that names a device twice shows
-// none.
+// Returns the devices that this process sees, by their numbers in the machine; does not construct Runtime. As in CUDA,
+// the list in CUDA_VISIBLE_DEVICES ends before the first entry that does not name a device. If the list names a device
+// twice, the process sees no device.
 std::vector<int> visible_devices();
 
 // ---- memory.cpp ----

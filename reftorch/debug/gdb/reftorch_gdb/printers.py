@@ -314,7 +314,7 @@ class UnfoldingPrinter(Printer):
 
 
 def device_index(value):
-    """Return the number of a device, which gdb would print as a character, too: the type has one byte."""
+    """Return the number of a device. Its type has one byte, so gdb itself would print a character beside the number."""
     return str(int(value))
 
 
