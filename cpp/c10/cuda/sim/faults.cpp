@@ -6,11 +6,11 @@
 // kernel runs, the handlers of these signals leave the kernel, and the device fails:
 //   SIGSEGV, SIGBUS   an address without memory, or a full stack
 //   SIGFPE            an integer division by zero
-//   SIGABRT           abort(), an exception, an address in free() that malloc did not return, or what the compiler's
-//                     check of a stack found, which it makes at the end of a function
+//   SIGABRT           abort(), an exception, an address in free() that malloc did not return, or a write outside of an
+//                     array on the stack, which the compiler's check at the end of a function has found
 //   SIGILL            __builtin_trap()
-// The compiler adds checks to kernels that are compiled at run time, which know the line: see kernel_checks.h. Limits:
-// a store into other memory of the host is not noticed, unless the kernel is watched.
+// The compiler adds checks to kernels that are compiled at run time. These checks know the line: see kernel_checks.h.
+// Limits: a store into other memory of the host is not noticed, unless the kernel is watched.
 #include <c10/cuda/sim/kernel_checks.h>
 #include <c10/cuda/sim/observer.h>
 #include <c10/cuda/sim/runtime.h>
@@ -75,7 +75,7 @@ static const void* place_in(void* context) {
                  "", place);
 }
 
-// Whether a signal is of the kernel's own making. abort() sends one to its own thread.
+// Returns whether the kernel itself has caused a signal. abort() sends its signal to its own thread.
 static bool is_of_the_kernel(int number, const siginfo_t* info) {
   if (number == SIGSEGV || number == SIGBUS) {
     return in_kernel();
